@@ -1,0 +1,359 @@
+// The catalog: databases, containers and offers, all of them cached. Definitions are the truth; the
+// engine's own containers follow them and are brought in line when the catalog is opened.
+import { isDeepStrictEqual } from 'node:util';
+import { type Container, ContainerGone, type Engine, type Serial } from '../engine/engine.js';
+import type { Entropy } from '../time/entropy.js';
+import type { Instant } from '../time/instant.js';
+import type { Purger } from '../time/purger.js';
+import { failure } from '../value/errors.js';
+import { type CatalogChange, CatalogStore, type Kept, nameOf } from './catalog-store.js';
+import type { ContainerDefinition } from './definition/container-definition.js';
+import { partitionHash } from './definition/partition-key-definition.js';
+import { grownRanges, newRanges } from './ranges.js';
+import { type Database, engineContainer, type Offer, type StoredContainer } from './resources.js';
+import { ceilingOf, DEFAULT_THROUGHPUT, rangesFor, type Throughput } from './throughput.js';
+
+const RESOURCES_MAX = 500;
+const SHARED_CONTAINERS_MAX = 25;
+
+interface Parts {
+  readonly engine: Engine;
+  readonly entropy: Entropy;
+  readonly purger: Purger;
+}
+
+export class Catalog {
+  readonly #parts: Parts;
+  readonly #store: CatalogStore;
+  readonly #databases = new Map<string, Database>();
+  readonly #containers = new Map<Serial, Map<string, StoredContainer>>();
+  readonly #offers = new Map<Serial, Offer>();
+  #changing: Promise<unknown> = Promise.resolve();
+
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#store = new CatalogStore(parts.engine, parts.entropy);
+  }
+
+  static async open(parts: Parts, at: Instant): Promise<Catalog> {
+    const catalog = new Catalog(parts);
+    const stored = new Map((await parts.engine.containers()).map((each) => [each.id, each]));
+    for (const record of await catalog.#store.load(at)) catalog.#remember(record);
+    for (const container of catalog.allContainers()) {
+      await catalog.#bringInLine(container.engine, stored.get(container.engine.id));
+      stored.delete(container.engine.id);
+    }
+    // What the engine has and no definition names was being created or deleted when the server
+    // stopped.
+    for (const orphan of stored.values()) {
+      if (!CatalogStore.isSystem(orphan)) await parts.engine.dropContainer(orphan.id);
+    }
+    return catalog;
+  }
+
+  // reading: from the cache, at once
+
+  databases(): readonly Database[] {
+    return [...this.#databases.values()];
+  }
+
+  database(id: string): Database | undefined {
+    return this.#databases.get(id);
+  }
+
+  containers(database: Database): readonly StoredContainer[] {
+    return [...(this.#containers.get(database.serial)?.values() ?? [])];
+  }
+
+  container(database: Database, id: string): StoredContainer | undefined {
+    return this.#containers.get(database.serial)?.get(id);
+  }
+
+  allContainers(): readonly StoredContainer[] {
+    return [...this.#containers.values()].flatMap((containers) => [...containers.values()]);
+  }
+
+  offers(): readonly Offer[] {
+    return [...this.#offers.values()];
+  }
+
+  offerOf(database: Serial, container: Serial | undefined): Offer | undefined {
+    return this.offers().find(
+      (offer) => offer.database === database && offer.container === container,
+    );
+  }
+
+  // changing: one at a time
+
+  createDatabase(id: string, throughput: Throughput | undefined, at: Instant): Promise<Database> {
+    return this.#change(async () => {
+      if (this.#databases.has(id)) throw failure('resourceConflict');
+      this.#checkRoom();
+      const changes: CatalogChange[] = [
+        { name: nameOf.database(id), record: () => ({ kind: 'database', id }) },
+      ];
+      if (throughput) {
+        const name = nameOf.databaseOffer(id);
+        changes.push(offerChange(name, ([serial = 0]) => ({ database: serial }), throughput));
+      }
+      const [record, offer] = await this.#store.write(changes, at);
+      if (offer) this.#remember(offer);
+      return this.#remember(record as Kept) as Database;
+    });
+  }
+
+  deleteDatabase(database: Database, at: Instant): Promise<void> {
+    return this.#change(async () => {
+      const containers = this.containers(database);
+      await this.#store.write(
+        [
+          { name: nameOf.database(database.id), remove: true },
+          { name: nameOf.databaseOffer(database.id), remove: true },
+          ...containers.flatMap((container) => this.#removalOf(container)),
+        ],
+        at,
+      );
+      this.#databases.delete(database.id);
+      for (const container of containers) await this.#forget(container);
+      this.#containers.delete(database.serial);
+      this.#forgetOffers((offer) => offer.database === database.serial);
+    });
+  }
+
+  createContainer(
+    database: Database,
+    definition: ContainerDefinition,
+    throughput: Throughput | undefined,
+    at: Instant,
+  ): Promise<StoredContainer> {
+    return this.#change(async () => {
+      if (!this.#databases.has(database.id)) throw failure('ownerNotFound', { owner: database.id });
+      if (this.container(database, definition.id)) throw failure('resourceConflict');
+      this.#checkRoom(database, throughput);
+      const shared = this.offerOf(database.serial, undefined);
+      const own = throughput ?? (shared ? undefined : DEFAULT_THROUGHPUT);
+      const ranges = newRanges(
+        rangesFor(own ?? shared?.throughput ?? DEFAULT_THROUGHPUT),
+        partitionHash(definition.partitionKey),
+      );
+      const engineId = this.#parts.entropy.uuid();
+      await this.#parts.engine.createContainer(engineContainer(engineId, definition));
+      const changes: CatalogChange[] = [
+        {
+          name: nameOf.container(database.serial, definition.id),
+          record: () => ({
+            kind: 'container',
+            database: database.serial,
+            definition,
+            ranges,
+            engineId,
+          }),
+        },
+      ];
+      if (own) {
+        const name = nameOf.containerOffer(database.serial, definition.id);
+        const owner = ([container = 0]: readonly Serial[]) => ({
+          database: database.serial,
+          container,
+        });
+        changes.push(offerChange(name, owner, own));
+      }
+      const [record, offer] = await this.#store.write(changes, at);
+      if (offer) this.#remember(offer);
+      const container = this.#remember(record as Kept) as StoredContainer;
+      await this.#watch(container);
+      return container;
+    });
+  }
+
+  /** T7: whatever the size of the container, this writes one record. */
+  replaceContainer(
+    container: StoredContainer,
+    redefine: (current: ContainerDefinition) => ContainerDefinition,
+    ifMatch: string | undefined,
+    at: Instant,
+  ): Promise<StoredContainer> {
+    return this.#change(async () => {
+      const current = this.#current(container);
+      if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== current.etag) {
+        throw failure('preconditionFailed');
+      }
+      const replaced = await this.#rewrite(
+        current,
+        { definition: redefine(current.definition) },
+        at,
+      );
+      await this.#parts.engine.alterContainer(replaced.engine);
+      await this.#watch(replaced);
+      return replaced;
+    });
+  }
+
+  deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
+    return this.#change(async () => {
+      const current = this.#current(container);
+      await this.#store.write(this.#removalOf(current), at);
+      this.#containers.get(current.database)?.delete(current.definition.id);
+      this.#forgetOffers((offer) => offer.container === current.serial);
+      await this.#forget(current);
+    });
+  }
+
+  replaceOffer(offer: Offer, throughput: Throughput, at: Instant): Promise<Offer> {
+    return this.#change(async () => {
+      if (!this.#offers.has(offer.serial)) throw failure('notFound');
+      const database = this.databases().find((each) => each.serial === offer.database);
+      const container = this.#containerOf(offer);
+      if (!database) throw failure('notFound');
+      const grown = container ? [container] : this.#sharing(database);
+      for (const each of grown) {
+        const { partitionKey } = each.definition;
+        const ranges = grownRanges(each.ranges, rangesFor(throughput), partitionHash(partitionKey));
+        if (ranges.length > each.ranges.length) await this.#rewrite(each, { ranges }, at);
+      }
+      const name = container
+        ? nameOf.containerOffer(database.serial, container.definition.id)
+        : nameOf.databaseOffer(database.id);
+      const owner = {
+        database: offer.database,
+        ...(container ? { container: container.serial } : {}),
+      };
+      const change = offerChange(name, () => owner, throughput, offer.highestEver);
+      const [kept] = await this.#store.write([change], at);
+      return this.#remember(kept as Kept) as Offer;
+    });
+  }
+
+  #change<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#changing.then(work);
+    this.#changing = result.catch(() => undefined);
+    return result;
+  }
+
+  #checkRoom(database?: Database, throughput?: Throughput): void {
+    if (this.#databases.size + this.allContainers().length >= RESOURCES_MAX) {
+      throw failure('limitReached', { limit: RESOURCES_MAX, what: 'databases and containers' });
+    }
+    if (!database || throughput || this.#sharing(database).length < SHARED_CONTAINERS_MAX) return;
+    const what = 'containers in a database with shared throughput';
+    throw failure('limitReached', { limit: SHARED_CONTAINERS_MAX, what });
+  }
+
+  /** The containers that use their database's throughput. */
+  #sharing(database: Database): readonly StoredContainer[] {
+    if (!this.offerOf(database.serial, undefined)) return [];
+    return this.containers(database).filter(
+      (container) => !this.offerOf(database.serial, container.serial),
+    );
+  }
+
+  #current(container: StoredContainer): StoredContainer {
+    const current = this.#containers.get(container.database)?.get(container.definition.id);
+    if (current?.serial !== container.serial) throw failure('notFound');
+    return current;
+  }
+
+  #containerOf(offer: Offer): StoredContainer | undefined {
+    const containers = this.#containers.get(offer.database)?.values() ?? [];
+    return [...containers].find((container) => container.serial === offer.container);
+  }
+
+  async #rewrite(
+    container: StoredContainer,
+    change: Partial<Pick<StoredContainer, 'definition' | 'ranges'>>,
+    at: Instant,
+  ): Promise<StoredContainer> {
+    const { database, definition, ranges, engine } = { ...container, ...change };
+    const name = nameOf.container(database, container.definition.id);
+    const record = {
+      kind: 'container',
+      database,
+      definition,
+      ranges,
+      engineId: engine.id,
+    } as const;
+    const [kept] = await this.#store.write([{ name, record: () => record }], at);
+    return this.#remember(kept as Kept) as StoredContainer;
+  }
+
+  #removalOf(container: StoredContainer): readonly CatalogChange[] {
+    const { database, definition } = container;
+    return [
+      { name: nameOf.container(database, definition.id), remove: true },
+      { name: nameOf.containerOffer(database, definition.id), remove: true },
+    ];
+  }
+
+  #remember(record: Kept): Database | StoredContainer | Offer {
+    const { serial, etag, writtenSeconds } = record;
+    if (record.kind === 'database') {
+      const database = { serial, etag, writtenSeconds, id: record.id };
+      this.#databases.set(record.id, database);
+      return database;
+    }
+    if (record.kind === 'offer') {
+      const { database, container, throughput, highestEver } = record;
+      const offer = { serial, etag, writtenSeconds, database, container, throughput, highestEver };
+      this.#offers.set(serial, offer);
+      return offer;
+    }
+    const { database, definition, ranges } = record;
+    const engine = engineContainer(record.engineId, definition);
+    const container = { serial, etag, writtenSeconds, database, definition, ranges, engine };
+    const siblings = this.#containers.get(database) ?? new Map<string, StoredContainer>();
+    this.#containers.set(database, siblings.set(definition.id, container));
+    return container;
+  }
+
+  async #bringInLine(wanted: Container, stored: Container | undefined): Promise<void> {
+    if (!stored) await this.#parts.engine.createContainer(wanted);
+    else if (!isDeepStrictEqual(wanted, stored)) await this.#parts.engine.alterContainer(wanted);
+    await this.#watchEngine(wanted);
+  }
+
+  #watch(container: StoredContainer): Promise<void> {
+    return this.#watchEngine(container.engine);
+  }
+
+  #watchEngine(container: Container): Promise<void> {
+    const { engine, purger } = this.#parts;
+    return purger.watch({
+      id: container.id,
+      nextExpiry: () => engine.nextExpiry(container),
+      purge: async (at, rowsMax) => {
+        try {
+          return await engine.purge(container, at, rowsMax);
+        } catch (error) {
+          if (error instanceof ContainerGone) return { purged: 0, bytes: 0, next: undefined };
+          throw error;
+        }
+      },
+    });
+  }
+
+  async #forget(container: StoredContainer): Promise<void> {
+    this.#parts.purger.forget(container.engine.id);
+    await this.#parts.engine.dropContainer(container.engine.id);
+  }
+
+  #forgetOffers(which: (offer: Offer) => boolean): void {
+    for (const offer of this.offers()) if (which(offer)) this.#offers.delete(offer.serial);
+  }
+}
+
+function offerChange(
+  name: string,
+  owner: (before: readonly Serial[]) => { readonly database: Serial; readonly container?: Serial },
+  throughput: Throughput,
+  highestEver = 0,
+): CatalogChange {
+  return {
+    name,
+    record: (before) => ({
+      kind: 'offer',
+      ...owner(before),
+      throughput,
+      highestEver: Math.max(highestEver, ceilingOf(throughput)),
+    }),
+  };
+}

@@ -1,0 +1,55 @@
+// What the catalog knows: databases, their containers, and the throughput provisioned for either.
+import type { Container, Etag, Serial } from '../engine/engine.js';
+import { cosmosRules } from '../time/expiry.js';
+import { parsePath } from '../value/path.js';
+import type { ContainerDefinition } from './definition/container-definition.js';
+import { partitionHash, partitionPaths } from './definition/partition-key-definition.js';
+import type { PartitionRange } from './ranges.js';
+import type { Throughput } from './throughput.js';
+
+interface Resource {
+  readonly serial: Serial;
+  readonly etag: Etag;
+  readonly writtenSeconds: number;
+}
+export interface Database extends Resource {
+  readonly id: string;
+}
+export interface StoredContainer extends Resource {
+  readonly database: Serial;
+  readonly definition: ContainerDefinition;
+  readonly ranges: readonly PartitionRange[];
+  /** The container as its engine sees it: replaced as a whole when the definition changes. */
+  readonly engine: Container;
+}
+export interface Offer extends Resource {
+  /** A database, or one of its containers. */
+  readonly database: Serial;
+  readonly container: Serial | undefined;
+  readonly throughput: Throughput;
+  readonly highestEver: number;
+}
+
+export function engineContainer(id: string, definition: ContainerDefinition): Container {
+  return {
+    id,
+    partitionPaths: partitionPaths(definition.partitionKey),
+    partitionHash: partitionHash(definition.partitionKey),
+    indexes: (definition.uniqueKeyPolicy?.uniqueKeys ?? []).map(({ paths }, index) => ({
+      name: uniqueIndexName(index),
+      paths: paths.map((path) => ({ path: parsePath(path) ?? [], descending: false })),
+      unique: true,
+    })),
+    expiry: cosmosRules(definition.defaultTtl),
+  };
+}
+
+/**
+ * The paths of a unique key by the name of its index, for telling people which one was violated.
+ */
+export function uniqueKeyPaths(definition: ContainerDefinition, index: string): string {
+  const keys = definition.uniqueKeyPolicy?.uniqueKeys ?? [];
+  return keys.find((_, at) => uniqueIndexName(at) === index)?.paths.join(', ') ?? index;
+}
+
+const uniqueIndexName = (index: number): string => `unique-${index}`;

@@ -1,0 +1,20 @@
+// What a person at a terminal sees when the server is up.
+import type { Mayfly, StartOptions } from '../main.js';
+import { VERSION } from '../version.js';
+
+export function banner(server: Mayfly, options: StartOptions): string {
+  const { cosmos, connectionString, clock } = server;
+  const both = options.tls === 'auto' ? `  (and ${cosmos.replace('http:', 'https:')})` : '';
+  const control = `${cosmos}_mayfly/`;
+  return `
+  Mayfly ${VERSION}
+
+  Endpoint    ${cosmos}${both}
+  Connection  ${connectionString}
+  Data        ${options.data ?? ''}
+  Clock       ${clock.mode}${clock.mode === 'virtual' ? `  (move it with POST ${control}clock)` : ''}
+  Control     ${control}health
+
+  Ctrl-C stops.
+`;
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env node
+// The command `mayfly`: starts a server, says where it is, and stops it on Ctrl-C.
+import { pathToFileURL } from 'node:url';
+import { type Mayfly, start } from '../main.js';
+import { systemClock } from '../time/clock.js';
+import { VERSION } from '../version.js';
+import { banner } from './banner.js';
+import { helpText } from './help.js';
+import { jsonLog, textLog } from './log.js';
+import { parseOptions, UsageError } from './options.js';
+
+const EXIT = { usage: 2, failed: 1 };
+
+async function main(args: readonly string[]): Promise<void> {
+  const [command = '', ...rest] = args;
+  if (args.includes('--help') || args.includes('-h') || command === 'help') {
+    process.stdout.write(helpText());
+    return;
+  }
+  if (command === '--version' || command === 'version') {
+    process.stdout.write(`mayfly ${VERSION}\n`);
+    return;
+  }
+  if (command !== 'start') {
+    const what = command === '' ? 'no command is given' : `'${command}' is no command`;
+    throw new UsageError(`${what}; the command is 'start'. See mayfly --help.`);
+  }
+  await serve(rest);
+}
+
+async function serve(args: readonly string[]): Promise<void> {
+  const { logLevel, ...options } = parseOptions(args, process.env);
+  const isTerminal = process.stdout.isTTY === true;
+  const write = (line: string) => process.stdout.write(`${line}\n`);
+  const log = isTerminal
+    ? textLog(logLevel, write)
+    : jsonLog(logLevel, write, () => new Date(systemClock().wall()).toISOString());
+  const server = await start({ ...options, log });
+  if (isTerminal) write(banner(server, options));
+  const { cosmos } = server;
+  const { data, clock } = { data: options.data, clock: server.clock.mode };
+  if (!isTerminal) log('info', 'ready', { cosmos, data, clock, version: VERSION });
+  stopOnSignals(server, log);
+}
+
+/** The first signal drains and closes; a second one, from somebody in a hurry, ends at once. */
+function stopOnSignals(server: Mayfly, log: ReturnType<typeof jsonLog>): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) process.exit(EXIT.failed);
+    stopping = true;
+    log('info', 'stopping', { signal });
+    server.close().then(
+      () => {
+        log('info', 'stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        log('error', 'stop-failed', { error });
+        process.exit(EXIT.failed);
+      },
+    );
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+}
+
+if (
+  import.meta.url === pathToFileURL(process.argv[1] ?? '').href ||
+  process.argv[1]?.endsWith('mayfly')
+) {
+  main(process.argv.slice(2)).catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`mayfly: ${text}\n`);
+    process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
+  });
+}

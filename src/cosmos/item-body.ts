@@ -1,0 +1,28 @@
+// The body of an item: the client's JSON as it was sent, and the system properties behind it, in
+// one text. It is stored and served as these bytes.
+import type { StoredContainer } from '../catalog/resources.js';
+import type { Etag, Serial } from '../engine/engine.js';
+import { type Doc, docFromBytes } from '../value/doc.js';
+import { type ParsedObject, parseObject } from '../value/json.js';
+import { containerSelf, itemRid } from './rid.js';
+
+/** Clients send them back when they replace what they read; they are ours to write. */
+const SYSTEM_PROPERTIES = new Set(['_rid', '_self', '_etag', '_attachments', '_ts']);
+
+export function parseItem(body: Buffer): ParsedObject {
+  return parseObject(body, SYSTEM_PROPERTIES);
+}
+
+export function composeItem(
+  container: StoredContainer,
+  members: string,
+  serial: Serial,
+  etag: Etag,
+  writtenSeconds: number,
+): Doc {
+  const rid = itemRid(container, serial);
+  const text =
+    `{${members},"_rid":"${rid}","_self":"${containerSelf(container)}docs/${rid}/",` +
+    `"_etag":${JSON.stringify(etag)},"_attachments":"attachments/","_ts":${writtenSeconds}}`;
+  return docFromBytes(Buffer.from(text));
+}

@@ -1,0 +1,38 @@
+// The rules for names of resources and ids of items.
+import { failure } from '../value/errors.js';
+
+const NAME_CHARACTERS_MAX = 255;
+const ID_BYTES_MAX = 1023;
+
+/** Databases and containers. */
+export function checkName(body: Readonly<Record<string, unknown>>): string {
+  const id = stringId(body);
+  if (id === '' || id.length > NAME_CHARACTERS_MAX) {
+    throw failure('nameInvalid', { name: id, limit: NAME_CHARACTERS_MAX + 1 });
+  }
+  checkCharacters(id, /[/\\#?]/);
+  if (id.endsWith(' ')) throw failure('nameEndsWithSpace');
+  return id;
+}
+
+/** Items: blanks, `?`, `%` and control characters are fine. */
+export function checkItemId(body: Readonly<Record<string, unknown>>): string {
+  const id = stringId(body);
+  if (id === '' || Buffer.byteLength(id) > ID_BYTES_MAX) {
+    throw failure('nameInvalid', { name: id, limit: ID_BYTES_MAX + 1 });
+  }
+  checkCharacters(id, /[/\\#]/);
+  return id;
+}
+
+function stringId(body: Readonly<Record<string, unknown>>): string {
+  const id = Object.hasOwn(body, 'id') ? body.id : undefined;
+  if (id === undefined) throw failure('missingProperty', { name: 'id' });
+  if (typeof id === 'string') return id;
+  throw failure('invalidInput', { why: `The id must be a string, not ${JSON.stringify(id)}.` });
+}
+
+function checkCharacters(id: string, forbidden: RegExp): void {
+  const character = forbidden.exec(id)?.[0];
+  if (character !== undefined) throw failure('nameInvalidCharacter', { character });
+}

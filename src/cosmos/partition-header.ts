@@ -1,0 +1,113 @@
+// The partition key of a request: the header `x-ms-documentdb-partitionkey` in all its forms, and
+// the ranges that feeds may be limited to.
+//
+//   ["a"]  [1]  [true]  [null]   a value
+//   [{}]                         the property is missing
+//   ["t","u"]                    a hierarchical key
+//   []                           missing too, on containers made from legacy ones without a key
+import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredContainer } from '../catalog/resources.js';
+import type { Scope } from '../documents/list.js';
+import type { EpkSpan } from '../engine/engine.js';
+import { failure } from '../value/errors.js';
+import {
+  extractPartitionKey,
+  type PartitionKey,
+  parsePartitionKey,
+} from '../value/partition-key.js';
+import { header } from './request.js';
+import { containerRid } from './rid.js';
+
+const PARTITION_BYTES_MAX = { v1: 101, v2: 2048, multi: 2048 };
+const EPK = /^[0-9A-F]{0,320}$/;
+
+/** For operations on one item, which need the whole key. */
+export function fullPartitionKey(
+  headers: IncomingHttpHeaders,
+  container: StoredContainer,
+): PartitionKey {
+  const key = partitionKey(headers, container);
+  if (key === undefined) throw failure('partitionKeyMissing');
+  if (key.length < container.engine.partitionPaths.length) throw failure('partitionKeyTooFew');
+  return key;
+}
+
+/**
+ * The key in the item must be the one in the header: the service routes by one and stores by the
+ * other.
+ */
+export function checkedPartitionKey(
+  headers: IncomingHttpHeaders,
+  container: StoredContainer,
+  value: unknown,
+): PartitionKey {
+  const given = fullPartitionKey(headers, container);
+  const found = extractPartitionKey(value, container.engine.partitionPaths);
+  if ('unsupported' in found) {
+    throw failure('partitionKeyUnsupported', { value: JSON.stringify(found.unsupported) });
+  }
+  if (!given.every((component, index) => component === found.key[index])) {
+    throw failure('partitionKeyMismatch');
+  }
+  const limit = PARTITION_BYTES_MAX[container.engine.partitionHash];
+  for (const component of given) {
+    if (typeof component !== 'string' || component.length * 3 <= limit) continue;
+    const bytes = Buffer.byteLength(component);
+    if (bytes > limit) throw failure('partitionKeyTooLong', { bytes, limit });
+  }
+  return given;
+}
+
+/**
+ * For feeds and queries: a whole key, the beginning of a hierarchical one, a physical range, a
+ * span, or everything.
+ */
+export function scopeOf(headers: IncomingHttpHeaders, container: StoredContainer): Scope {
+  return {
+    partition: partitionKey(headers, container),
+    span: intersect(rangeSpan(headers, container), epkSpan(headers)),
+  };
+}
+
+function partitionKey(
+  headers: IncomingHttpHeaders,
+  container: StoredContainer,
+): PartitionKey | undefined {
+  const text = header(headers, 'x-ms-documentdb-partitionkey');
+  if (text === undefined || text === '') return undefined;
+  const key = parsePartitionKey(text, container.engine.partitionPaths.length);
+  if (key.length > 0) return key;
+  if (container.definition.partitionKey.systemKey) return [undefined];
+  throw failure('partitionKeyTooFew');
+}
+
+/** Some clients write `containerRid,rangeId`. */
+function rangeSpan(headers: IncomingHttpHeaders, container: StoredContainer): EpkSpan | undefined {
+  const text = header(headers, 'x-ms-documentdb-partitionkeyrangeid');
+  if (text === undefined || text === '') return undefined;
+  const match = /^(?:([^,]*),)?(\d{1,9})$/.exec(text);
+  if (!match) throw failure('rangeIdInvalid', { value: text });
+  const range = container.ranges.find((each) => each.id === Number(match[2]));
+  if (range) return { from: range.from, to: range.to };
+  throw failure('rangeGone', { id: match[2] ?? '', rid: containerRid(container) });
+}
+
+function epkSpan(headers: IncomingHttpHeaders): EpkSpan | undefined {
+  const from = header(headers, 'x-ms-start-epk');
+  const to = header(headers, 'x-ms-end-epk');
+  if (from === undefined && to === undefined) return undefined;
+  const bound = (name: string, value: string) => {
+    const upper = value.toUpperCase();
+    if (EPK.test(upper) && upper.length % 2 === 0) return upper;
+    const why = 'It must be an effective partition key in hexadecimal digits.';
+    throw failure('invalidHeader', { header: name, value, why });
+  };
+  return { from: bound('x-ms-start-epk', from ?? ''), to: bound('x-ms-end-epk', to || 'FF') };
+}
+
+function intersect(a: EpkSpan | undefined, b: EpkSpan | undefined): EpkSpan | undefined {
+  if (!a || !b) return a ?? b;
+  const later = (one: string, other: string) => (one > other ? one : other);
+  const sooner = (one: string, other: string) => (one > other ? other : one);
+  return { from: later(a.from, b.from), to: sooner(a.to, b.to) };
+}

@@ -1,0 +1,91 @@
+// What a verb answers: status, headers, body. Headers are a flat list of names and values, as
+// node:http takes them.
+import type { StoredContainer } from '../catalog/resources.js';
+import type { Lsn } from '../engine/engine.js';
+import { containerRid } from './rid.js';
+import { sessionToken } from './session.js';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: readonly string[];
+  readonly body: Uint8Array | string | undefined;
+}
+
+export function jsonReply(
+  status: number,
+  charge: number,
+  body: unknown,
+  headers: readonly string[] = [],
+): Reply {
+  return {
+    status,
+    headers: ['x-ms-request-charge', chargeText(charge), ...headers],
+    body: JSON.stringify(body),
+  };
+}
+
+export function emptyReply(status: number, charge: number, headers: readonly string[] = []): Reply {
+  return {
+    status,
+    headers: ['x-ms-request-charge', chargeText(charge), ...headers],
+    body: undefined,
+  };
+}
+
+/** A resource of the catalog: its etag is a header and a property. */
+export function resourceReply(
+  status: number,
+  charge: number,
+  resource: { readonly _etag: string },
+  headers: readonly string[] = [],
+): Reply {
+  return jsonReply(status, charge, resource, ['etag', resource._etag, ...headers]);
+}
+
+export function feedReply(
+  envelope: string,
+  rid: string,
+  resources: readonly unknown[],
+  charge: number,
+  continuation: string | undefined,
+  headers: readonly string[] = [],
+): Reply {
+  const body = { _rid: rid, [envelope]: resources, _count: resources.length };
+  return jsonReply(200, charge, body, [
+    'x-ms-item-count',
+    String(resources.length),
+    ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),
+    ...headers,
+  ]);
+}
+
+/** The headers of every operation on items: where they live and which moment the answer shows. */
+export function itemHeaders(
+  container: StoredContainer,
+  path: string,
+  rangeId: number,
+  lsn: Lsn,
+  charge: number,
+): string[] {
+  const position = String(lsn);
+  return [
+    'x-ms-request-charge',
+    chargeText(charge),
+    'x-ms-session-token',
+    sessionToken(rangeId, lsn),
+    'lsn',
+    position,
+    'x-ms-global-committed-lsn',
+    position,
+    'x-ms-documentdb-partitionkeyrangeid',
+    String(rangeId),
+    'x-ms-content-path',
+    containerRid(container),
+    'x-ms-alt-content-path',
+    path,
+  ];
+}
+
+export function chargeText(charge: number): string {
+  return Number.isInteger(charge) ? String(charge) : charge.toFixed(2);
+}

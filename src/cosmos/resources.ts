@@ -1,0 +1,99 @@
+// Resources of the catalog as JSON: what clients defined, and the system properties.
+import type { PartitionRange } from '../catalog/ranges.js';
+import type { Database, Offer, StoredContainer } from '../catalog/resources.js';
+import { ceilingOf } from '../catalog/throughput.js';
+import {
+  containerRid,
+  containerSelf,
+  databaseRid,
+  databaseSelf,
+  offerRid,
+  rangeRid,
+} from './rid.js';
+
+export function databaseResource(database: Database) {
+  return {
+    id: database.id,
+    _rid: databaseRid(database.serial),
+    _self: databaseSelf(database),
+    _etag: database.etag,
+    _colls: 'colls/',
+    _users: 'users/',
+    _ts: database.writtenSeconds,
+  };
+}
+
+export function containerResource(container: StoredContainer) {
+  return {
+    ...container.definition,
+    _rid: containerRid(container),
+    _ts: container.writtenSeconds,
+    _self: containerSelf(container),
+    _etag: container.etag,
+    _docs: 'docs/',
+    _sprocs: 'sprocs/',
+    _triggers: 'triggers/',
+    _udfs: 'udfs/',
+    _conflicts: 'conflicts/',
+  };
+}
+
+export function offerResource(offer: Offer) {
+  const rid = offerRid(offer);
+  const { throughput, database, container } = offer;
+  const owner = container === undefined ? undefined : { database, serial: container };
+  const target = owner ? containerRid(owner) : databaseRid(database);
+  const colls = owner ? `colls/${target}/` : '';
+  return {
+    id: rid,
+    _rid: rid,
+    _self: `offers/${rid}/`,
+    _etag: offer.etag,
+    _ts: offer.writtenSeconds,
+    resource: `dbs/${databaseRid(database)}/${colls}`,
+    offerResourceId: target,
+    offerType: 'Invalid',
+    offerVersion: 'V2',
+    content: {
+      // Autoscale starts at a tenth of its ceiling, which is what clients are shown.
+      offerThroughput:
+        throughput.kind === 'manual' ? throughput.perSecond : throughput.maxPerSecond / 10,
+      offerIsRUPerMinuteThroughputEnabled: false,
+      offerMinimumThroughputParameters: {
+        maxThroughputEverProvisioned: offer.highestEver,
+        maxConsumedStorageEverInKB: 0,
+      },
+      ...(throughput.kind === 'manual' ? {} : { offerAutopilotSettings: autopilot(throughput) }),
+    },
+  };
+}
+
+export function rangeResource(container: StoredContainer, range: PartitionRange) {
+  const rid = rangeRid(container, range.id);
+  return {
+    _rid: rid,
+    id: String(range.id),
+    _etag: container.etag,
+    minInclusive: range.from,
+    maxExclusive: range.to,
+    ridPrefix: range.id,
+    _self: `${containerSelf(container)}pkranges/${rid}/`,
+    throughputFraction: 1 / container.ranges.length,
+    status: 'online',
+    parents: range.parents.map(String),
+    _ts: container.writtenSeconds,
+  };
+}
+
+function autopilot(throughput: Extract<Offer['throughput'], { kind: 'autoscale' }>) {
+  const { incrementPercent } = throughput;
+  return {
+    maxThroughput: throughput.maxPerSecond,
+    tier: 0,
+    maximumTierThroughput: ceilingOf(throughput),
+    autoUpgrade: false,
+    ...(incrementPercent === undefined
+      ? {}
+      : { autoUpgradePolicy: { throughputPolicy: { incrementPercent } } }),
+  };
+}

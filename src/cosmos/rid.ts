@@ -1,0 +1,100 @@
+// Resource ids: base64 (with `-` for `/`) of the numbers of a resource and all above it.
+//
+//   database    4 bytes, big-endian
+//   container   database, 4 bytes big-endian with the top bit set
+//   item        container, 8 bytes little-endian; the high nibble of the last byte is the type:
+//               0 for items, 5 for ranges
+//   offer       3 bytes, little-endian
+import type { Database, Offer, StoredContainer } from '../catalog/resources.js';
+import type { Serial } from '../engine/engine.js';
+
+const CONTAINER_BIT = 0x8000_0000;
+const RANGE_NIBBLE = 0x50;
+
+export function databaseRid(serial: Serial): string {
+  return encode(databaseBytes(serial));
+}
+
+export function containerRid(container: Pick<StoredContainer, 'database' | 'serial'>): string {
+  return encode(containerBytes(container));
+}
+
+export function itemRid(container: StoredContainer, serial: Serial): string {
+  return encode(Buffer.concat([containerBytes(container), childBytes(serial, 0)]));
+}
+
+export function rangeRid(container: StoredContainer, id: number): string {
+  return encode(Buffer.concat([containerBytes(container), childBytes(id + 1, RANGE_NIBBLE)]));
+}
+
+export function offerRid(offer: Offer): string {
+  const bytes = Buffer.alloc(3);
+  bytes.writeUIntLE(offer.serial, 0, 3);
+  return encode(bytes);
+}
+
+export interface RidParts {
+  readonly database: Serial;
+  readonly container: Serial | undefined;
+  readonly item: Serial | undefined;
+}
+
+/**
+ * The numbers in a resource id of a database, container or item; undefined when the text is none of
+ * these.
+ */
+export function parseRid(text: string): RidParts | undefined {
+  const bytes = decode(text);
+  if (!bytes || ![4, 8, 16].includes(bytes.length)) return undefined;
+  const container = bytes.length > 4 ? bytes.readUInt32BE(4) : undefined;
+  if (container !== undefined && container < CONTAINER_BIT) return undefined;
+  const item = bytes.length > 8 ? bytes.readBigUInt64LE(8) : undefined;
+  if (item !== undefined && item > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
+  return {
+    database: bytes.readUInt32BE(0),
+    container: container === undefined ? undefined : container - CONTAINER_BIT,
+    item: item === undefined ? undefined : Number(item),
+  };
+}
+
+export function parseOfferRid(text: string): Serial | undefined {
+  const bytes = decode(text);
+  return bytes?.length === 3 ? bytes.readUIntLE(0, 3) : undefined;
+}
+
+// Self links, as `_self` holds them.
+
+export const databaseSelf = (database: Pick<Database, 'serial'>): string =>
+  `dbs/${databaseRid(database.serial)}/`;
+export const containerSelf = (container: StoredContainer): string =>
+  `dbs/${databaseRid(container.database)}/colls/${containerRid(container)}/`;
+
+function databaseBytes(serial: Serial): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(serial);
+  return bytes;
+}
+
+function containerBytes(container: Pick<StoredContainer, 'database' | 'serial'>): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(container.database);
+  bytes.writeUInt32BE(CONTAINER_BIT + container.serial, 4);
+  return bytes;
+}
+
+function childBytes(number: number, nibble: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUIntLE(number, 0, 6);
+  bytes[7] = nibble;
+  return bytes;
+}
+
+function encode(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('/', '-');
+}
+
+function decode(text: string): Buffer | undefined {
+  const standard = text.replaceAll('-', '/');
+  const bytes = Buffer.from(standard, 'base64');
+  return bytes.length > 0 && bytes.toString('base64') === standard ? bytes : undefined;
+}

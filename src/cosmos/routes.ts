@@ -1,0 +1,135 @@
+// The route table: every operation of the REST API on one screen.
+import type { IncomingHttpHeaders } from 'node:http';
+import { failure } from '../value/errors.js';
+import type { Address } from './address.js';
+import type { Reply } from './reply.js';
+import { type CosmosRequest, flag, header } from './request.js';
+import { createContainer } from './verbs/create-container.js';
+import { createDatabase } from './verbs/create-database.js';
+import { createItem, upsertItem } from './verbs/create-item.js';
+import { deleteContainer } from './verbs/delete-container.js';
+import { deleteDatabase } from './verbs/delete-database.js';
+import { deleteItem } from './verbs/delete-item.js';
+import { listConflicts } from './verbs/list-conflicts.js';
+import { listContainers } from './verbs/list-containers.js';
+import { listDatabases } from './verbs/list-databases.js';
+import { listItems } from './verbs/list-items.js';
+import { listOffers, queryOffers } from './verbs/list-offers.js';
+import { listRanges } from './verbs/list-ranges.js';
+import { queryItems } from './verbs/query-items.js';
+import { readAccount } from './verbs/read-account.js';
+import { readContainer } from './verbs/read-container.js';
+import { readDatabase } from './verbs/read-database.js';
+import { readItem } from './verbs/read-item.js';
+import { readOffer } from './verbs/read-offer.js';
+import { replaceContainer } from './verbs/replace-container.js';
+import { replaceItem } from './verbs/replace-item.js';
+import { replaceOffer } from './verbs/replace-offer.js';
+
+type Handler = (request: CosmosRequest) => Promise<Reply>;
+/** A POST to a feed is one of four things; its headers say which. */
+type Verb = 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST' | 'UPSERT' | 'QUERY' | 'PLAN' | 'BATCH';
+
+export interface Route {
+  readonly operation: string;
+  /** What a read-only key may do. */
+  readonly readOnly: boolean;
+  readonly handle: Handler;
+}
+
+const coll = 'dbs/*/colls/*';
+
+// biome-ignore format: a table is read in columns
+const table: readonly (readonly [Verb, string, string, Handler])[] = [
+  ['GET',    '',                   'ReadAccount',      readAccount],
+
+  ['GET',    'dbs',                'ListDatabases',    listDatabases],
+  ['POST',   'dbs',                'CreateDatabase',   createDatabase],
+  ['QUERY',  'dbs',                'QueryDatabases',   notYet('Querying databases')],
+  ['GET',    'dbs/*',              'ReadDatabase',     readDatabase],
+  ['DELETE', 'dbs/*',              'DeleteDatabase',   deleteDatabase],
+
+  ['GET',    'dbs/*/colls',        'ListContainers',   listContainers],
+  ['POST',   'dbs/*/colls',        'CreateContainer',  createContainer],
+  ['QUERY',  'dbs/*/colls',        'QueryContainers',  notYet('Querying containers')],
+  ['GET',    coll,                 'ReadContainer',    readContainer],
+  ['PUT',    coll,                 'ReplaceContainer', replaceContainer],
+  ['DELETE', coll,                 'DeleteContainer',  deleteContainer],
+  ['GET',    `${coll}/pkranges`,   'ListRanges',       listRanges],
+  ['GET',    `${coll}/conflicts`,  'ListConflicts',    listConflicts],
+  ['POST',   `${coll}/operations/*`, 'Operation',      notYet('Deleting all items of a partition key')],
+
+  ['GET',    `${coll}/docs`,       'ListItems',        listItems],
+  ['POST',   `${coll}/docs`,       'CreateItem',       createItem],
+  ['UPSERT', `${coll}/docs`,       'UpsertItem',       upsertItem],
+  ['QUERY',  `${coll}/docs`,       'QueryItems',       queryItems],
+  ['PLAN',   `${coll}/docs`,       'PlanQuery',        notYet('Planning a query')],
+  ['BATCH',  `${coll}/docs`,       'BatchItems',       notYet('A batch')],
+  ['GET',    `${coll}/docs/*`,     'ReadItem',         readItem],
+  ['PUT',    `${coll}/docs/*`,     'ReplaceItem',      replaceItem],
+  ['PATCH',  `${coll}/docs/*`,     'PatchItem',        notYet('Patching an item')],
+  ['DELETE', `${coll}/docs/*`,     'DeleteItem',       deleteItem],
+
+  ['GET',    'offers',             'ListOffers',       listOffers],
+  ['QUERY',  'offers',             'QueryOffers',      queryOffers],
+  ['GET',    'offers/*',           'ReadOffer',        readOffer],
+  ['PUT',    'offers/*',           'ReplaceOffer',     replaceOffer],
+
+  ...unsupported(`${coll}/sprocs`,           'Stored procedures'),
+  ...unsupported(`${coll}/triggers`,         'Triggers'),
+  ...unsupported(`${coll}/udfs`,             'User-defined functions'),
+  ...unsupported('dbs/*/users',              'Users'),
+  ...unsupported('dbs/*/users/*/permissions', 'Permissions'),
+  ...unsupported('dbs/*/clientencryptionkeys', 'Client encryption keys'),
+];
+
+const VERBS_READING: readonly Verb[] = ['GET', 'QUERY', 'PLAN'];
+
+const routes = new Map<string, Route>(
+  table.map(([verb, shape, operation, handle]) => [
+    `${verb} ${shape}`,
+    { operation, handle, readOnly: VERBS_READING.includes(verb) },
+  ]),
+);
+
+export function routeOf(method: string, address: Address, headers: IncomingHttpHeaders): Route {
+  const verb = method === 'POST' ? postVerb(headers) : method;
+  const route = routes.get(`${verb} ${address.shape}`);
+  if (route) return route;
+  const path = `/${address.path}`;
+  const allowed = table.filter(([, shape]) => shape === address.shape).map(([known]) => known);
+  if (allowed.length === 0) throw failure('invalidPath', { path });
+  throw failure('methodNotAllowed', {
+    method: verb,
+    path,
+    allowed: [...new Set(allowed)].join(', '),
+  });
+}
+
+/** Clients announce queries in three ways; any of them will do. */
+function postVerb(headers: IncomingHttpHeaders): Verb {
+  if (flag(headers, 'x-ms-cosmos-is-query-plan-request')) return 'PLAN';
+  if (flag(headers, 'x-ms-documentdb-isquery') || flag(headers, 'x-ms-documentdb-query'))
+    return 'QUERY';
+  if (header(headers, 'content-type')?.startsWith('application/query+json')) return 'QUERY';
+  if (flag(headers, 'x-ms-cosmos-is-batch-request')) return 'BATCH';
+  return flag(headers, 'x-ms-documentdb-is-upsert') ? 'UPSERT' : 'POST';
+}
+
+function unsupported(
+  feed: string,
+  what: string,
+): readonly (readonly [Verb, string, string, Handler])[] {
+  const onFeed: readonly Verb[] = ['GET', 'POST', 'UPSERT', 'QUERY'];
+  const onItem: readonly Verb[] = ['GET', 'PUT', 'DELETE', 'POST'];
+  return [
+    ...onFeed.map((verb) => [verb, feed, 'Unsupported', notYet(what)] as const),
+    ...onItem.map((verb) => [verb, `${feed}/*`, 'Unsupported', notYet(what)] as const),
+  ];
+}
+
+function notYet(what: string): Handler {
+  return async () => {
+    throw failure('notSupported', { what, hint: '' });
+  };
+}

@@ -1,0 +1,23 @@
+// DELETE /dbs/{db}/colls/{coll}/docs/{id}
+import { deleteItem as remove } from '../../documents/write.js';
+import { writeCharge } from '../../throughput/charges.js';
+import { conditionsOf } from '../conditions.js';
+import { namePath, ownerContainer, rangeOf } from '../find.js';
+import { fullPartitionKey } from '../partition-header.js';
+import { itemHeaders, type Reply } from '../reply.js';
+import type { CosmosRequest } from '../request.js';
+import { itemId } from './replace-item.js';
+import { refuseUnsupportedHeaders } from './write-item.js';
+
+export async function deleteItem(request: CosmosRequest): Promise<Reply> {
+  refuseUnsupportedHeaders(request);
+  const container = ownerContainer(request);
+  const partition = fullPartitionKey(request.headers, container);
+  const key = { partition, id: await itemId(request) };
+  const conditions = conditionsOf(request.headers);
+  const gone = await remove(request.documents, container, key, conditions, request.at);
+  const charge = writeCharge(gone.bytes, false);
+  const path = namePath(request, container);
+  const headers = itemHeaders(container, path, rangeOf(container, partition), gone.lsn, charge);
+  return { status: 204, headers, body: undefined };
+}

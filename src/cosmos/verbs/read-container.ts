@@ -1,0 +1,49 @@
+// GET /dbs/{db}/colls/{coll}
+import type { Database, StoredContainer } from '../../catalog/resources.js';
+import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
+import { isCurrent } from '../conditions.js';
+import { findContainer, ownerDatabase } from '../find.js';
+import { emptyReply, type Reply, resourceReply } from '../reply.js';
+import { type CosmosRequest, flag } from '../request.js';
+import { containerResource } from '../resources.js';
+import { databaseRid } from '../rid.js';
+
+const QUOTA =
+  'functions=25;storedProcedures=100;triggers=25;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;';
+
+export async function readContainer(request: CosmosRequest): Promise<Reply> {
+  const container = findContainer(request);
+  if (isCurrent(request.headers, container.etag)) {
+    return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', container.etag]);
+  }
+  const quota = flag(request.headers, 'x-ms-documentdb-populatequotainfo')
+    ? await quotaHeaders(request, container)
+    : [];
+  return resourceReply(200, DEFINITION_READ_CHARGE, containerResource(container), [
+    'x-ms-documentdb-collection-index-transformation-progress',
+    '100',
+    ...databaseHeaders(ownerDatabase(request)),
+    ...quota,
+  ]);
+}
+
+/** Containers live in a database; its resource id and name path tell clients which. */
+export function databaseHeaders(database: Database): readonly string[] {
+  return [
+    'x-ms-content-path',
+    databaseRid(database.serial),
+    'x-ms-alt-content-path',
+    encodeURI(`dbs/${database.id}`),
+  ];
+}
+
+/** Sizes are in KB. What expired counts until it is purged, as it still takes space. */
+async function quotaHeaders(
+  request: CosmosRequest,
+  container: StoredContainer,
+): Promise<readonly string[]> {
+  const { items, bytes } = await request.documents.engine.stats(container.engine);
+  const kilobytes = Math.ceil(bytes / 1024);
+  const usage = `functions=0;storedProcedures=0;triggers=0;documentSize=${kilobytes};documentsSize=${kilobytes};documentsCount=${items};collectionSize=${kilobytes};`;
+  return ['x-ms-resource-quota', QUOTA, 'x-ms-resource-usage', usage];
+}

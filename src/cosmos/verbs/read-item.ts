@@ -1,0 +1,25 @@
+// GET /dbs/{db}/colls/{coll}/docs/{id}: the stored bytes, unparsed.
+import { readItem as read } from '../../documents/read.js';
+import { LOOKUP_CHARGE, readCharge } from '../../throughput/charges.js';
+import { failure } from '../../value/errors.js';
+import { isCurrent } from '../conditions.js';
+import { itemLocator, namePath, ownerContainer, rangeOf } from '../find.js';
+import { fullPartitionKey } from '../partition-header.js';
+import { itemHeaders, type Reply } from '../reply.js';
+import type { CosmosRequest } from '../request.js';
+import { checkSession } from '../session.js';
+
+export async function readItem(request: CosmosRequest): Promise<Reply> {
+  const container = ownerContainer(request);
+  const partition = fullPartitionKey(request.headers, container);
+  const locator = itemLocator(request, container, partition);
+  const { item, lsn } = await read(request.documents, container, locator, request.at);
+  checkSession(request.headers, lsn);
+  if (!item) throw failure('notFound');
+  const current = isCurrent(request.headers, item.etag);
+  const charge = current ? LOOKUP_CHARGE : readCharge(item.doc.bytes.length);
+  const path = namePath(request, container);
+  const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
+  headers.push('etag', item.etag, 'x-ms-item-lsn', String(item.lsn));
+  return { status: current ? 304 : 200, headers, body: current ? undefined : item.doc.bytes };
+}

@@ -1,0 +1,12 @@
+// GET /offers/{rid}
+import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
+import { findOffer } from '../find.js';
+import { type Reply, resourceReply } from '../reply.js';
+import type { CosmosRequest } from '../request.js';
+import { offerResource } from '../resources.js';
+import { offerHeaders } from './replace-offer.js';
+
+export async function readOffer(request: CosmosRequest): Promise<Reply> {
+  const offer = findOffer(request);
+  return resourceReply(200, DEFINITION_READ_CHARGE, offerResource(offer), offerHeaders(offer));
+}

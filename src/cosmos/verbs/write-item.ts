@@ -1,0 +1,72 @@
+// What creating, upserting and replacing an item have in common.
+import type { StoredContainer } from '../../catalog/resources.js';
+import { type WriteKind, writeItem as write } from '../../documents/write.js';
+import { writeCharge } from '../../throughput/charges.js';
+import { failure } from '../../value/errors.js';
+import { conditionsOf } from '../conditions.js';
+import { namePath, rangeOf } from '../find.js';
+import { composeItem, parseItem } from '../item-body.js';
+import { checkItemId } from '../names.js';
+import { checkedPartitionKey } from '../partition-header.js';
+import { itemHeaders, type Reply } from '../reply.js';
+import { type CosmosRequest, header } from '../request.js';
+
+export async function writeItem(
+  request: CosmosRequest,
+  container: StoredContainer,
+  kind: WriteKind,
+  checkId: (id: string) => void,
+): Promise<Reply> {
+  refuseUnsupportedHeaders(request);
+  const { value, members } = parseItem(await request.body());
+  const id = checkItemId(value);
+  checkId(id);
+  const partition = checkedPartitionKey(request.headers, container, value);
+  const written = await write(
+    request.documents,
+    container,
+    {
+      kind,
+      key: { partition, id },
+      ttl: Object.hasOwn(value, 'ttl') ? value.ttl : undefined,
+      compose: (serial, etag, seconds) => composeItem(container, members, serial, etag, seconds),
+      conditions: conditionsOf(request.headers),
+    },
+    request.at,
+  );
+  const { item, created, lsn } = written;
+  const charge = writeCharge(item.doc.bytes.length, !created);
+  const path = namePath(request, container);
+  const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
+  headers.push('etag', item.etag);
+  const minimal = header(request.headers, 'prefer')?.toLowerCase() === 'return=minimal';
+  return { status: created ? 201 : 200, headers, body: minimal ? undefined : item.doc.bytes };
+}
+
+/** Accepting what does nothing would mislead, so these are refused until they act. */
+export function refuseUnsupportedHeaders({ headers }: CosmosRequest): void {
+  for (const name of [
+    'x-ms-documentdb-pre-trigger-include',
+    'x-ms-documentdb-post-trigger-include',
+  ]) {
+    const trigger = header(headers, name);
+    if (!trigger) continue;
+    throw failure('notSupported', { what: `Running the trigger '${trigger}'`, hint: '' });
+  }
+  const directive = header(headers, 'x-ms-indexing-directive');
+  switch (directive?.toLowerCase()) {
+    case undefined:
+    case '':
+    case 'include':
+    case 'default':
+      return;
+    case 'exclude':
+      throw failure('notSupported', { what: 'The indexing directive Exclude', hint: '' });
+    default:
+      throw failure('invalidHeader', {
+        header: 'x-ms-indexing-directive',
+        value: directive ?? '',
+        why: 'It must be Include, Exclude or Default.',
+      });
+  }
+}

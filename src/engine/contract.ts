@@ -1,0 +1,113 @@
+// A decorator that asserts the engine's side of the SPI: on in tests, off in production. A broken
+// promise crashes.
+import assert from 'node:assert/strict';
+import { isLive } from '../time/expiry.js';
+import type { Instant } from '../time/instant.js';
+import { samePartitionKey } from '../value/partition-key.js';
+import type { Batch, Container, Engine, Item, ItemKey, Serial, WriteOutcome } from './engine.js';
+
+export function withContract(engine: Engine): Engine {
+  return {
+    containers: () => engine.containers(),
+    createContainer: (container) => engine.createContainer(container),
+    alterContainer: (container) => engine.alterContainer(container),
+    dropContainer: (id) => engine.dropContainer(id),
+    stats: async (container) => {
+      const stats = await engine.stats(container);
+      assert(stats.items >= 0 && stats.bytes >= 0, 'counts are never negative');
+      return stats;
+    },
+    size: () => engine.size(),
+    get: async (container, keys, at) => {
+      const answer = await engine.get(container, keys, at);
+      assert.equal(answer.items.length, keys.length, 'one answer per key');
+      answer.items.forEach((item, index) => {
+        if (item) assertFound(container, keys[index] as ItemKey | Serial, item, at);
+      });
+      return answer;
+    },
+    plan: (container, request) => {
+      const plan = engine.plan(container, request);
+      return {
+        ...plan,
+        run: async function* (at, after, budget) {
+          for await (const batch of plan.run(at, after, budget)) {
+            assertBatch(container, batch, at, budget.rowsMax);
+            yield batch;
+          }
+        },
+      };
+    },
+    commit: async (container, batches, at) => {
+      const before = (await engine.stats(container)).lsn;
+      const outcomes = await engine.commit(container, batches, at);
+      assert.equal(outcomes.length, batches.length, 'one outcome per batch');
+      outcomes.forEach((outcome, index) => {
+        assertOutcome(container, outcome, batches[index]?.changes.length ?? 0, before, at);
+      });
+      return outcomes;
+    },
+    nextExpiry: (container) => engine.nextExpiry(container),
+    purge: async (container, at, rowsMax) => {
+      const purge = await engine.purge(container, at, rowsMax);
+      assert(purge.purged <= rowsMax, 'a purge removes at most what it may');
+      const due = purge.next !== undefined && purge.next <= at;
+      assert(!due || purge.purged > 0, 'a purge with something due makes progress');
+      return purge;
+    },
+    expiries: async (container, scan) => {
+      const page = await engine.expiries(container, scan);
+      assert(page.expiries.length <= scan.rowsMax, 'a page has at most the rows asked for');
+      for (const { due } of page.expiries) assert(due <= scan.until, 'due later than asked for');
+      return page;
+    },
+    inspect: (container, key) => engine.inspect(container, key),
+    check: () => engine.check(),
+    close: () => engine.close(),
+  };
+}
+
+function assertFound(container: Container, asked: ItemKey | Serial, item: Item, at: Instant): void {
+  assertAlive(container, item, at);
+  if (typeof asked === 'number') {
+    assert.equal(item.serial, asked);
+    return;
+  }
+  assert.equal(item.key.id, asked.id);
+  assert(samePartitionKey(item.key.partition, asked.partition), 'an item of another partition');
+}
+
+function assertAlive(container: Container, item: Item, at: Instant): void {
+  assert(
+    isLive(item.fuses, container.expiry, at),
+    `the dead item '${item.key.id}' left the engine`,
+  );
+}
+
+function assertBatch(container: Container, batch: Batch, at: Instant, rowsMax: number): void {
+  assert(batch.items.length <= rowsMax, 'a batch has at most the rows asked for');
+  for (const item of batch.items) assertAlive(container, item, at);
+}
+
+function assertOutcome(
+  container: Container,
+  outcome: WriteOutcome,
+  changes: number,
+  lsnBefore: number,
+  at: Instant,
+): void {
+  assert(outcome.lsn >= lsnBefore, 'the change order never goes back');
+  if ('refused' in outcome) {
+    assert(outcome.index < changes, 'the refused change is one of the batch');
+    return;
+  }
+  assert.equal(outcome.items.length, changes, 'one answer per change');
+  for (const item of outcome.items) {
+    if (!item) continue;
+    assert(item.lsn <= outcome.lsn, 'an item is not newer than its commit');
+    assert(
+      item.lsn === outcome.lsn || isLive(item.fuses, container.expiry, at),
+      'a dead item kept',
+    );
+  }
+}

@@ -1,0 +1,216 @@
+// The engine SPI: what Mayfly asks of a place that keeps documents. Engines live in folders beside
+// this file.
+import type { ExpiryRule, Fuse } from '../time/expiry.js';
+import type { Instant } from '../time/instant.js';
+import type { Doc } from '../value/doc.js';
+import type { PartitionHash, PartitionKey, Scalar } from '../value/partition-key.js';
+import type { Path } from '../value/path.js';
+
+/** Position in a container's change order; grows with every commit. */
+export type Lsn = number;
+export type Etag = string;
+/** An item's number in its container: given once, in order of creation, never reused. */
+export type Serial = number;
+
+export interface ItemKey {
+  readonly partition: PartitionKey;
+  readonly id: string;
+}
+export interface Item {
+  readonly key: ItemKey;
+  readonly serial: Serial;
+  readonly etag: Etag;
+  readonly lsn: Lsn;
+  readonly fuses: readonly Fuse[];
+  readonly doc: Doc;
+}
+
+export interface Container {
+  readonly id: string;
+  readonly partitionPaths: readonly Path[];
+  readonly partitionHash: PartitionHash;
+  readonly indexes: readonly IndexDef[];
+  readonly expiry: readonly ExpiryRule[];
+}
+/** Unique indexes hold per logical partition; a missing value counts as null. */
+export interface IndexDef {
+  readonly name: string;
+  readonly paths: readonly { readonly path: Path; readonly descending: boolean }[];
+  readonly unique: boolean;
+}
+
+/**
+ * The part of any query language that every engine can understand. It may be weaker than what the
+ * client asked.
+ */
+export type Filter =
+  | { readonly op: 'and' | 'or'; readonly all: readonly Filter[] }
+  | { readonly op: 'not'; readonly filter: Filter }
+  | {
+      readonly op: '=' | '<' | '<=' | '>' | '>=';
+      readonly path: Path;
+      readonly value: Scalar;
+    }
+  | { readonly op: 'in'; readonly path: Path; readonly values: readonly Scalar[] }
+  | { readonly op: 'defined'; readonly path: Path }
+  | { readonly op: 'prefix'; readonly path: Path; readonly value: string }
+  | { readonly op: 'any'; readonly path: Path; readonly element: Filter };
+
+export interface OrderBy {
+  readonly path: Path;
+  readonly descending: boolean;
+}
+
+/**
+ * A span of effective partition keys, as upper-case hex: `from` inclusive, `to` exclusive, "" to
+ * "FF" is all.
+ */
+export interface EpkSpan {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface ScanRequest {
+  /** One logical partition, or all below a prefix of a hierarchical key. */
+  readonly partition: PartitionKey | undefined;
+  readonly span: EpkSpan | undefined;
+  readonly filter: Filter | undefined;
+  readonly order: readonly OrderBy[];
+  readonly limit: number | undefined;
+}
+/** What the engine promises. Whatever it does not promise, the query pipeline does itself. */
+export interface Plan {
+  readonly exact: boolean;
+  readonly ordered: boolean;
+  readonly limited: boolean;
+  readonly explain: string;
+  /** Throws `BadResume` for a resume point that this plan did not make. */
+  run(at: Instant, after: Resume | undefined, budget: Budget): AsyncIterable<Batch>;
+}
+export type Resume = Uint8Array & { readonly __opaque: 'resume' };
+export class BadResume extends Error {}
+/** The container was dropped while a request for it was under way. */
+export class ContainerGone extends Error {}
+
+/** A batch ends at the first limit it meets; a batch always makes progress. */
+export interface Budget {
+  readonly rowsMax: number;
+  readonly bytesMax: number;
+}
+/**
+ * `resume` is absent at the end; an empty batch with a resume point only means that the budget ran
+ * out.
+ */
+export interface Batch {
+  readonly items: readonly Item[];
+  readonly resume: Resume | undefined;
+  readonly lsn: Lsn;
+}
+
+export type Change =
+  | { readonly kind: 'insert'; readonly item: Draft }
+  | { readonly kind: 'put'; readonly item: Draft; readonly ifEtag: Etag | undefined }
+  | { readonly kind: 'delete'; readonly id: string; readonly ifEtag: Etag | undefined }
+  | { readonly kind: 'update'; readonly id: string; readonly decide: Decide };
+/**
+ * Pure and synchronous: sees the live item as it is at the moment of the write, and the serial it
+ * keeps or would get. It may run more than once.
+ */
+export type Decide = (current: Item | undefined, serial: Serial) => Decision;
+export type Decision =
+  | { readonly put: Draft }
+  | { readonly delete: true }
+  | { readonly keep: true }
+  | { readonly refuse: Refusal };
+export interface Draft {
+  readonly id: string;
+  readonly etag: Etag;
+  readonly fuses: readonly Fuse[];
+  readonly doc: Doc;
+}
+export type Refusal =
+  | 'conflict'
+  | 'notFound'
+  | 'preconditionFailed'
+  | { readonly uniqueIndex: string };
+
+/**
+ * All changes of one batch succeed or none do; batches of one call are independent of each other.
+ */
+export interface WriteBatch {
+  readonly partition: PartitionKey;
+  readonly changes: readonly Change[];
+}
+/** On success one entry per change: the item as written or kept, `undefined` where it is gone. */
+export type WriteOutcome =
+  | { readonly items: readonly (Item | undefined)[]; readonly lsn: Lsn }
+  | { readonly refused: Refusal; readonly index: number; readonly lsn: Lsn };
+
+export interface Stats {
+  /** Items kept, dead and unpurged ones included. */
+  readonly items: number;
+  readonly bytes: number;
+  readonly lsn: Lsn;
+}
+
+export interface Purge {
+  readonly purged: number;
+  readonly bytes: number;
+  readonly next: Instant | undefined;
+}
+/** One fuse as operators see it: when the item it belongs to is due under the rules asked about. */
+export interface Expiry {
+  readonly rule: string;
+  readonly due: Instant;
+  readonly serial: Serial;
+  readonly bytes: number;
+}
+export interface ExpiryScan {
+  /** The container's own rules, or others: what would happen if. */
+  readonly rules: readonly ExpiryRule[];
+  /** Only fuses due later than `since` and at or before `until`. */
+  readonly since?: Instant;
+  readonly until: Instant;
+  readonly after: Resume | undefined;
+  readonly rowsMax: number;
+}
+
+export interface Engine {
+  // control plane
+  containers(): Promise<readonly Container[]>;
+  createContainer(container: Container): Promise<void>;
+  alterContainer(container: Container): Promise<void>;
+  /** Gone for readers when the promise resolves; the space comes back in the background. */
+  dropContainer(id: string): Promise<void>;
+  stats(container: Container): Promise<Stats>;
+  /** Bytes on disk, or in memory where there is no disk. */
+  size(): Promise<number>;
+  // data plane
+  get(
+    container: Container,
+    keys: readonly (ItemKey | Serial)[],
+    at: Instant,
+  ): Promise<{ readonly items: readonly (Item | undefined)[]; readonly lsn: Lsn }>;
+  plan(container: Container, request: ScanRequest): Plan;
+  commit(
+    container: Container,
+    batches: readonly WriteBatch[],
+    at: Instant,
+  ): Promise<readonly WriteOutcome[]>;
+  // expiry
+  nextExpiry(container: Container): Promise<Instant | undefined>;
+  purge(container: Container, at: Instant, rowsMax: number): Promise<Purge>;
+  // for operators: these two also show items that are dead and not yet purged
+  expiries(
+    container: Container,
+    scan: ExpiryScan,
+  ): Promise<{ readonly expiries: readonly Expiry[]; readonly resume: Resume | undefined }>;
+  inspect(container: Container, key: ItemKey | Serial): Promise<Item | undefined>;
+  // life
+  /**
+   * Verifies that every item has all its entries and every entry its item; throws with what it
+   * found.
+   */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}

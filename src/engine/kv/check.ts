@@ -1,0 +1,89 @@
+// Verifies a whole store: every item has all its entries, every entry has its item, and the counts
+// are right.
+import { breathe } from '../../time/clock.js';
+import type { Container } from '../engine.js';
+import { allEntries, type Place, readSize } from './entries.js';
+import type { Head } from './head.js';
+import {
+  documentKey,
+  headKey,
+  serialAtEnd,
+  slotRange,
+  successor,
+  tableCode,
+  tableOf,
+  tableRange,
+} from './keys.js';
+import { decodeRecord } from './record.js';
+import type { Key, Store } from './store.js';
+
+const ENTRIES_PER_READ = 500;
+
+interface Source {
+  entries(): Iterable<{ readonly container: Container; readonly head: Head }>;
+}
+
+export async function checkStore(store: Store, containers: Source): Promise<void> {
+  for (const place of containers.entries()) await checkContainer(store, place);
+}
+
+async function checkContainer(store: Store, place: Place): Promise<void> {
+  const { head, container } = place;
+  let items = 0;
+  let bytes = 0;
+  let expected = 0;
+  for await (const [key, value] of walk(store, tableRange(head.slot, 'document'))) {
+    const item = decodeRecord(value, serialAtEnd(key), head.rules, undefined);
+    const value_ = item.doc.value;
+    if (typeof value_ !== 'object') throw damage(container, `item ${item.key.id} is no document`);
+    for (const entry of allEntries(place, item)) {
+      const found = store.get(entry);
+      if (!found) throw damage(container, `item '${item.key.id}' lacks its entry ${show(entry)}`);
+      expected += 1;
+      if (tableOf(entry) !== tableCode('expiry')) continue;
+      if (readSize(found) !== item.doc.bytes.length) {
+        throw damage(
+          container,
+          `item '${item.key.id}' has another size in its entry ${show(entry)}`,
+        );
+      }
+    }
+    items += 1;
+    bytes += item.doc.bytes.length;
+  }
+  let stored = 0;
+  for await (const [key] of walk(store, slotRange(head.slot))) {
+    if (tableOf(key) !== tableCode('head')) stored += 1;
+  }
+  if (stored !== expected) {
+    throw damage(container, `${stored} entries are stored, its items account for ${expected}`);
+  }
+  if (items !== head.items || bytes !== head.bytes) {
+    throw damage(
+      container,
+      `it counts ${head.items} items of ${head.bytes} bytes, but holds ${items} of ${bytes}`,
+    );
+  }
+  if (items > 0 && !store.get(headKey(head.slot))) throw damage(container, 'it has no head');
+  if (store.get(documentKey(head.slot, head.nextSerial))) {
+    throw damage(container, 'its next serial is in use');
+  }
+}
+
+async function* walk(store: Store, [start, to]: readonly [Key, Key]) {
+  let from = start;
+  while (true) {
+    const entries = store.range(from, to, ENTRIES_PER_READ);
+    yield* entries;
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < ENTRIES_PER_READ) return;
+    from = successor(last[0]);
+    await breathe();
+  }
+}
+
+function damage(container: Container, what: string): Error {
+  return new Error(`The store is damaged: container '${container.id}': ${what}.`);
+}
+
+const show = (key: Key): string => key.toString('hex');

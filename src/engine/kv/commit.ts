@@ -1,0 +1,141 @@
+// Read, decide, write: one batch of changes in one logical partition, all of it or none.
+import { isLive } from '../../time/expiry.js';
+import type { Instant } from '../../time/instant.js';
+import type {
+  Change,
+  Decision,
+  Draft,
+  Etag,
+  Item,
+  Lsn,
+  Refusal,
+  Serial,
+  WriteBatch,
+  WriteOutcome,
+} from '../engine.js';
+import {
+  findSerial,
+  loadItem,
+  type Place,
+  removeItem,
+  storeItem,
+  uniqueEntries,
+} from './entries.js';
+import { readSerial } from './keys.js';
+import { WriteSet } from './write-set.js';
+
+export function applyBatch(
+  group: WriteSet,
+  place: Place,
+  batch: WriteBatch,
+  at: Instant,
+): WriteOutcome {
+  const { head } = place;
+  const { nextSerial, lsn, items, bytes } = head;
+  const layer = new WriteSet(group);
+  const written: (Item | undefined)[] = [];
+  const undo = () => Object.assign(head, { nextSerial, lsn, items, bytes });
+  try {
+    for (const [index, change] of batch.changes.entries()) {
+      const result = applyChange(layer, place, batch, change, { at, lsn: lsn + 1 });
+      if ('refused' in result) {
+        undo();
+        return { refused: result.refused, index, lsn };
+      }
+      written.push(result.item);
+    }
+  } catch (error) {
+    undo();
+    throw error;
+  }
+  if (layer.size > 0) {
+    layer.mergeInto(group);
+    head.lsn = lsn + 1;
+    head.changed = true;
+  }
+  return { items: written, lsn: head.lsn };
+}
+
+interface Moment {
+  readonly at: Instant;
+  readonly lsn: Lsn;
+}
+type Applied = { readonly item: Item | undefined } | { readonly refused: Refusal };
+
+function applyChange(
+  writes: WriteSet,
+  place: Place,
+  batch: WriteBatch,
+  change: Change,
+  moment: Moment,
+): Applied {
+  const { head, container } = place;
+  const key = { partition: batch.partition, id: idOf(change) };
+  const found = findSerial(writes, place, key);
+  const kept = found === undefined ? undefined : loadItem(writes, place, found, key);
+  const current = kept && isLive(kept.fuses, container.expiry, moment.at) ? kept : undefined;
+  const decision = decide(change, current, current?.serial ?? head.nextSerial);
+  if ('refuse' in decision) return { refused: decision.refuse };
+  if ('keep' in decision) return { item: current };
+  if ('delete' in decision) {
+    if (current) removeItem(writes, place, current);
+    return { item: undefined };
+  }
+  // An expired item that was not purged yet makes room for the new one, which is another item with
+  // another serial.
+  if (kept && !current) removeItem(writes, place, kept);
+  const serial = current?.serial ?? head.nextSerial;
+  const clash = clearUniqueKeys(writes, place, { key, doc: decision.put.doc, serial }, moment.at);
+  if (clash !== undefined) return { refused: { uniqueIndex: clash } };
+  if (!current) head.nextSerial += 1;
+  const item = storeItem(writes, place, key, decision.put, { serial, lsn: moment.lsn }, current);
+  return { item };
+}
+
+/** T11: an expired holder of a unique key does not block it; it is purged on the spot. */
+function clearUniqueKeys(
+  writes: WriteSet,
+  place: Place,
+  item: Pick<Item, 'key' | 'doc' | 'serial'>,
+  at: Instant,
+): string | undefined {
+  for (const { index, key } of uniqueEntries(place, item)) {
+    const held = writes.get(key);
+    const holder = held && readSerial(held);
+    if (holder === undefined || holder === item.serial) continue;
+    const other = loadItem(writes, place, holder);
+    if (other && isLive(other.fuses, place.container.expiry, at)) return index;
+    if (other) removeItem(writes, place, other);
+  }
+  return undefined;
+}
+
+function idOf(change: Change): string {
+  return change.kind === 'insert' || change.kind === 'put' ? change.item.id : change.id;
+}
+
+function decide(change: Change, current: Item | undefined, serial: Serial): Decision {
+  switch (change.kind) {
+    case 'insert':
+      return current ? { refuse: 'conflict' } : { put: change.item };
+    case 'put':
+      return guarded(current, change.ifEtag) ?? { put: change.item };
+    case 'delete':
+      return guarded(current, change.ifEtag) ?? (current ? { delete: true } : { keep: true });
+    case 'update':
+      return checked(change.decide(current, serial), change.id);
+  }
+}
+
+/** With an expected etag the item must be there and have it; without one anything goes. */
+function guarded(current: Item | undefined, ifEtag: Etag | undefined): Decision | undefined {
+  if (ifEtag === undefined) return undefined;
+  if (!current) return { refuse: 'notFound' };
+  return current.etag === ifEtag ? undefined : { refuse: 'preconditionFailed' };
+}
+
+function checked(decision: Decision, id: string): Decision {
+  const draft: Draft | undefined = 'put' in decision ? decision.put : undefined;
+  if (draft && draft.id !== id) throw new Error(`decided to put '${draft.id}' in place of '${id}'`);
+  return decision;
+}

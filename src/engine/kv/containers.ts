@@ -1,0 +1,137 @@
+// The containers of a store: their definitions and heads, and the sweeping of what dropped ones
+// leave behind.
+import { type Container, ContainerGone } from '../engine.js';
+import type { Committer } from './committer.js';
+import { Head } from './head.js';
+import { containerKey, headKey, type Slot, slotRange, tableRange } from './keys.js';
+import type { Store } from './store.js';
+import type { WriteSet } from './write-set.js';
+
+const SWEEP_KEYS = 500;
+
+/** What is stored of a container; `condemned` ones are dropped and wait for the sweep. */
+interface StoredContainer {
+  readonly container: Container;
+  readonly rules: readonly string[];
+  readonly indexes: readonly string[];
+  readonly condemned: boolean;
+}
+interface Known {
+  readonly container: Container;
+  readonly head: Head;
+}
+
+export class Containers {
+  readonly #store: Store;
+  readonly #committer: Committer;
+  readonly #known = new Map<string, Known>();
+  #nextSlot: Slot = 1;
+  #sweeping: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(store: Store, committer: Committer) {
+    this.#store = store;
+    this.#committer = committer;
+    const [from, to] = tableRange(0, 'container');
+    for (const [key, value] of store.range(from, to, Number.MAX_SAFE_INTEGER)) {
+      const slot = key.readUInt32BE(key.length - 4);
+      this.#nextSlot = Math.max(this.#nextSlot, slot + 1);
+      this.#load(slot, JSON.parse(Buffer.from(value).toString()) as StoredContainer);
+    }
+  }
+
+  list(): readonly Container[] {
+    return [...this.#known.values()].map((known) => known.container);
+  }
+
+  headOf(id: string): Head {
+    const known = this.#known.get(id);
+    if (!known) throw new ContainerGone(`the engine has no container '${id}'`);
+    return known.head;
+  }
+
+  entries(): Iterable<Known> {
+    return this.#known.values();
+  }
+
+  async create(container: Container): Promise<void> {
+    if (this.#known.has(container.id)) throw new Error(`the engine has '${container.id}' already`);
+    const head = new Head(this.#nextSlot++, [], []);
+    await this.#save(container, head);
+  }
+
+  async alter(container: Container): Promise<void> {
+    await this.#save(container, this.headOf(container.id));
+  }
+
+  async drop(id: string): Promise<void> {
+    const known = this.#known.get(id);
+    if (!known) return;
+    this.#known.delete(id);
+    await this.#committer.submit((writes) => {
+      writes.put(containerKey(known.head.slot), encode(known.container, known.head, true));
+    });
+    this.#sweep(known.head.slot);
+  }
+
+  /** Heads that a group changed are stored with it. */
+  storeHeads(group: WriteSet): void {
+    for (const { head } of this.#known.values()) {
+      if (!head.changed) continue;
+      group.put(headKey(head.slot), head.encode());
+      head.changed = false;
+    }
+  }
+
+  async stopSweeping(): Promise<void> {
+    this.#stopped = true;
+    await this.#sweeping;
+  }
+
+  #load(slot: Slot, stored: StoredContainer): void {
+    if (stored.condemned) {
+      this.#sweep(slot);
+      return;
+    }
+    const head = new Head(slot, stored.rules, stored.indexes);
+    const numbers = this.#store.get(headKey(slot));
+    if (numbers) head.load(numbers);
+    this.#known.set(stored.container.id, { container: stored.container, head });
+  }
+
+  async #save(container: Container, head: Head): Promise<void> {
+    head.learn(container);
+    await this.#committer.submit((writes) => {
+      writes.put(containerKey(head.slot), encode(container, head, false));
+    });
+    this.#known.set(container.id, { container, head });
+  }
+
+  /** Removes a dropped container's entries in small commits, one container after the other. */
+  #sweep(slot: Slot): void {
+    this.#sweeping = this.#sweeping.then(async () => {
+      const [from, to] = slotRange(slot);
+      while (!this.#stopped) {
+        const keys = this.#store.keys(from, to, SWEEP_KEYS);
+        await this.#committer.submit((writes) => {
+          for (const key of keys) writes.remove(key);
+          if (keys.length === 0) writes.remove(containerKey(slot));
+        });
+        if (keys.length === 0) return;
+      }
+    });
+    // A store that can no longer be written says so to the next writer; the sweep goes on after the
+    // restart.
+    this.#sweeping = this.#sweeping.catch(() => undefined);
+  }
+}
+
+function encode(container: Container, head: Head, condemned: boolean): Buffer {
+  const stored: StoredContainer = {
+    container,
+    rules: head.rules.names,
+    indexes: head.indexes.names,
+    condemned,
+  };
+  return Buffer.from(JSON.stringify(stored));
+}

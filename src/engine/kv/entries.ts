@@ -1,0 +1,147 @@
+// An item and all its entries: the only file that knows which entries an item has. Writing,
+// replacing, removing and checking an item all go through the same list, so that none can forget
+// one.
+import { effectivePartitionKey } from '../../value/partition-hash.js';
+import { valueAt } from '../../value/path.js';
+import type { Container, Draft, Item, ItemKey, Lsn, Serial } from '../engine.js';
+import type { Head } from './head.js';
+import {
+  changeKey,
+  documentKey,
+  encodePartition,
+  expiryKey,
+  partitionKey,
+  primaryKey,
+  readSerial,
+  serialValue,
+  uniqueKey,
+} from './keys.js';
+import { decodeRecord, encodeRecord } from './record.js';
+import type { Key } from './store.js';
+import type { WriteSet } from './write-set.js';
+
+export interface Place {
+  readonly head: Head;
+  readonly container: Container;
+}
+interface Readable {
+  get(key: Key): Uint8Array | undefined;
+}
+
+const NOTHING = new Uint8Array(0);
+
+export function findSerial(from: Readable, place: Place, key: ItemKey): Serial | undefined {
+  const found = from.get(primaryKey(place.head.slot, encodePartition(key.partition), key.id));
+  return found && readSerial(found);
+}
+
+export function loadItem(
+  from: Readable,
+  place: Place,
+  serial: Serial,
+  known?: ItemKey,
+): Item | undefined {
+  const record = from.get(documentKey(place.head.slot, serial));
+  return record && decodeRecord(record, serial, place.head.rules, known);
+}
+
+/** Stores a new item, or the next version of one: then only entries that differ are touched. */
+export function storeItem(
+  writes: WriteSet,
+  place: Place,
+  key: ItemKey,
+  draft: Draft,
+  at: { readonly serial: Serial; readonly lsn: Lsn },
+  previous: Item | undefined,
+): Item {
+  const { head } = place;
+  const item: Item = { key, ...at, etag: draft.etag, fuses: draft.fuses, doc: draft.doc };
+  writes.put(
+    documentKey(head.slot, at.serial),
+    encodeRecord(key.partition, draft, at.lsn, head.rules),
+  );
+  const bytes = sizeValue(draft.doc.bytes.length);
+  if (previous) {
+    writes.remove(changeKey(head.slot, previous.lsn, previous.serial));
+    for (const entry of expiryEntries(place, previous)) writes.remove(entry);
+    replaceUniqueEntries(writes, place, item, previous);
+  } else {
+    const serial = serialValue(at.serial);
+    writes.put(primaryKey(head.slot, encodePartition(key.partition), key.id), serial);
+    writes.put(partitionEntry(place, item), NOTHING);
+    for (const entry of uniqueEntries(place, item)) writes.put(entry.key, serial);
+  }
+  writes.put(changeKey(head.slot, at.lsn, at.serial), NOTHING);
+  for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
+  head.items += previous ? 0 : 1;
+  head.bytes += draft.doc.bytes.length - (previous?.doc.bytes.length ?? 0);
+  return item;
+}
+
+export function removeItem(writes: WriteSet, place: Place, item: Item): void {
+  for (const entry of allEntries(place, item)) writes.remove(entry);
+  place.head.items -= 1;
+  place.head.bytes -= item.doc.bytes.length;
+}
+
+/** Every key an item has; what a check expects to find and a removal removes. */
+export function allEntries(place: Place, item: Item): readonly Key[] {
+  const { slot } = place.head;
+  return [
+    documentKey(slot, item.serial),
+    primaryKey(slot, encodePartition(item.key.partition), item.key.id),
+    partitionEntry(place, item),
+    changeKey(slot, item.lsn, item.serial),
+    ...expiryEntries(place, item),
+    ...uniqueEntries(place, item).map((entry) => entry.key),
+  ];
+}
+
+export interface UniqueEntry {
+  readonly index: string;
+  readonly key: Key;
+}
+
+/** A missing value counts as null, so at most one item of a partition may lack it. */
+export function uniqueEntries(
+  place: Place,
+  item: { readonly key: ItemKey; readonly doc: { readonly value: unknown } },
+): readonly UniqueEntry[] {
+  const unique = place.container.indexes.filter((index) => index.unique);
+  if (unique.length === 0) return [];
+  const partition = encodePartition(item.key.partition);
+  return unique.map((index) => {
+    const values = index.paths.map(({ path }) => valueAt(item.doc.value, path) ?? null);
+    const code = place.head.indexes.codeOf(index.name);
+    return { index: index.name, key: uniqueKey(place.head.slot, code, partition, values) };
+  });
+}
+
+/**
+ * Expiry entries hold the document's size, so that a backlog is measured without reading documents.
+ */
+export function readSize(value: Uint8Array): number {
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).readUInt32BE();
+}
+
+function sizeValue(bytes: number): Buffer {
+  const value = Buffer.allocUnsafe(4);
+  value.writeUInt32BE(bytes);
+  return value;
+}
+
+function expiryEntries(place: Place, item: Item): readonly Key[] {
+  const { slot, rules } = place.head;
+  return item.fuses.map((fuse) => expiryKey(slot, rules.codeOf(fuse.rule), fuse.at, item.serial));
+}
+
+function partitionEntry(place: Place, item: Item): Key {
+  const epk = effectivePartitionKey(item.key.partition, place.container.partitionHash);
+  return partitionKey(place.head.slot, epk, item.serial);
+}
+
+function replaceUniqueEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {
+  if (!place.container.indexes.some((index) => index.unique)) return;
+  for (const entry of uniqueEntries(place, previous)) writes.remove(entry.key);
+  for (const entry of uniqueEntries(place, item)) writes.put(entry.key, serialValue(item.serial));
+}

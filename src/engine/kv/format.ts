@@ -1,0 +1,30 @@
+// The version of the key space. A store of another version is refused, never converted by accident.
+import { formatKey } from './keys.js';
+import type { Store } from './store.js';
+
+/** Raise it with every change of keys.ts or record.ts that an older server would misread. */
+export const FORMAT_VERSION = 1;
+const MAGIC = 'mayfly';
+
+export async function checkFormat(store: Store): Promise<void> {
+  const stored = store.get(formatKey());
+  if (stored === undefined) {
+    if (store.keys(Buffer.of(0), Buffer.of(0xff), 1).length > 0) {
+      throw new Error(
+        'The store holds data but no Mayfly format mark; it was made by something else.',
+      );
+    }
+    await store.write([[formatKey(), Buffer.from(`${MAGIC} ${FORMAT_VERSION}`)]]);
+    return;
+  }
+  const text = Buffer.from(stored).toString('latin1');
+  const [magic, version] = text.split(' ');
+  if (magic !== MAGIC)
+    throw new Error('The store has a damaged format mark; restore it from a backup.');
+  if (version !== String(FORMAT_VERSION)) {
+    throw new Error(
+      `The store has format ${version}; this Mayfly reads format ${FORMAT_VERSION}. ` +
+        'Use the version of Mayfly that wrote it, or another folder with --data.',
+    );
+  }
+}

@@ -1,0 +1,46 @@
+// What the engine knows of one container without looking: its numbers and counts. Kept in memory,
+// stored with every commit that changes them, so both are always the same moment.
+import type { Container, Lsn, Serial } from '../engine.js';
+import { Codes } from './codes.js';
+import { asBuffer, SERIAL_BYTES, type Slot } from './keys.js';
+
+export class Head {
+  readonly slot: Slot;
+  readonly rules: Codes;
+  readonly indexes: Codes;
+  nextSerial: Serial = 1;
+  lsn: Lsn = 0;
+  items = 0;
+  bytes = 0;
+  /** Set when a group of writes has changed it; cleared when that group stores it. */
+  changed = false;
+
+  constructor(slot: Slot, rules: readonly string[], indexes: readonly string[]) {
+    this.slot = slot;
+    this.rules = new Codes(rules);
+    this.indexes = new Codes(indexes);
+  }
+
+  learn(container: Container): void {
+    for (const rule of container.expiry) this.rules.add(rule.name);
+    for (const index of container.indexes) this.indexes.add(index.name);
+  }
+
+  encode(): Buffer {
+    const value = Buffer.allocUnsafe(4 * SERIAL_BYTES);
+    const numbers = [this.nextSerial, this.lsn, this.items, this.bytes];
+    numbers.forEach((number, index) => {
+      value.writeUIntBE(number, index * SERIAL_BYTES, SERIAL_BYTES);
+    });
+    return value;
+  }
+
+  load(stored: Uint8Array): void {
+    const value = asBuffer(stored);
+    const number = (index: number) => value.readUIntBE(index * SERIAL_BYTES, SERIAL_BYTES);
+    this.nextSerial = number(0);
+    this.lsn = number(1);
+    this.items = number(2);
+    this.bytes = number(3);
+  }
+}

@@ -1,0 +1,144 @@
+// The document engine over an ordered store: what the engine SPI promises, put together from the
+// files beside it.
+
+import { isLive } from '../../time/expiry.js';
+import type { Instant } from '../../time/instant.js';
+import type {
+  Container,
+  Engine,
+  ExpiryScan,
+  Item,
+  ItemKey,
+  Plan,
+  Purge,
+  ScanRequest,
+  Serial,
+  Stats,
+  WriteBatch,
+  WriteOutcome,
+} from '../engine.js';
+import { checkStore } from './check.js';
+import { applyBatch } from './commit.js';
+import { Committer } from './committer.js';
+import { Containers } from './containers.js';
+import { findSerial, loadItem, type Place } from './entries.js';
+import { checkFormat } from './format.js';
+import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
+import { planScan } from './scan.js';
+import type { Store } from './store.js';
+
+export async function openKvEngine(store: Store): Promise<Engine> {
+  try {
+    await checkFormat(store);
+    const engine = new KvEngine(store);
+    return engine;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+class KvEngine implements Engine {
+  readonly #store: Store;
+  readonly #committer: Committer;
+  readonly #containers: Containers;
+
+  constructor(store: Store) {
+    this.#store = store;
+    this.#committer = new Committer(store, (group) => this.#containers.storeHeads(group));
+    this.#containers = new Containers(store, this.#committer);
+  }
+
+  async containers(): Promise<readonly Container[]> {
+    return this.#containers.list();
+  }
+
+  createContainer(container: Container): Promise<void> {
+    return this.#containers.create(container);
+  }
+
+  alterContainer(container: Container): Promise<void> {
+    return this.#containers.alter(container);
+  }
+
+  dropContainer(id: string): Promise<void> {
+    return this.#containers.drop(id);
+  }
+
+  async stats(container: Container): Promise<Stats> {
+    const { items, bytes, lsn } = this.#place(container).head;
+    return { items, bytes, lsn };
+  }
+
+  async size(): Promise<number> {
+    return this.#store.size();
+  }
+
+  async get(container: Container, keys: readonly (ItemKey | Serial)[], at: Instant) {
+    const place = this.#place(container);
+    const items = keys.map((key) => {
+      const item = this.#load(place, key);
+      return item && isLive(item.fuses, container.expiry, at) ? item : undefined;
+    });
+    return { items, lsn: place.head.lsn };
+  }
+
+  plan(container: Container, request: ScanRequest): Plan {
+    return planScan(this.#store, () => this.#place(container), request);
+  }
+
+  commit(
+    container: Container,
+    batches: readonly WriteBatch[],
+    at: Instant,
+  ): Promise<readonly WriteOutcome[]> {
+    return this.#committer.submit((writes) => {
+      const place = this.#place(container);
+      return batches.map((batch) => applyBatch(writes, place, batch, at));
+    });
+  }
+
+  async nextExpiry(container: Container): Promise<Instant | undefined> {
+    return nextDue(this.#store, this.#place(container));
+  }
+
+  async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
+    const serials = dueSerials(this.#store, this.#place(container), at, rowsMax);
+    const gone =
+      serials.length === 0
+        ? { purged: 0, bytes: 0 }
+        : await this.#committer.submit((writes) =>
+            purgeItems(writes, this.#place(container), serials, at),
+          );
+    return { ...gone, next: nextDue(this.#store, this.#place(container)) };
+  }
+
+  async expiries(container: Container, scan: ExpiryScan) {
+    return readExpiries(this.#store, this.#place(container), scan);
+  }
+
+  async inspect(container: Container, key: ItemKey | Serial): Promise<Item | undefined> {
+    return this.#load(this.#place(container), key);
+  }
+
+  async check(): Promise<void> {
+    await this.#committer.idle();
+    await checkStore(this.#store, this.#containers);
+  }
+
+  async close(): Promise<void> {
+    await this.#containers.stopSweeping();
+    await this.#committer.idle();
+    await this.#store.close();
+  }
+
+  #place(container: Container): Place {
+    return { head: this.#containers.headOf(container.id), container };
+  }
+
+  #load(place: Place, key: ItemKey | Serial): Item | undefined {
+    if (typeof key === 'number') return loadItem(this.#store, place, key);
+    const serial = findSerial(this.#store, place, key);
+    return serial === undefined ? undefined : loadItem(this.#store, place, serial, key);
+  }
+}

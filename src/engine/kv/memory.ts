@@ -1,0 +1,119 @@
+// A store in memory, for tests and `--data :memory:`. Sorted blocks of bounded size: finding a key
+// is two binary searches, inserting moves at most one block.
+import type { Entry, Key, Store, Write } from './store.js';
+
+const BLOCK_MAX = 512;
+type Block = { keys: Key[]; values: Uint8Array[] };
+
+export class MemoryStore implements Store {
+  #blocks: Block[] = [{ keys: [], values: [] }];
+  #bytes = 0;
+
+  get(key: Key): Uint8Array | undefined {
+    const block = this.#blockOf(key);
+    const at = lowerBound(block.keys, key);
+    const found = block.keys[at];
+    return found?.equals(key) ? block.values[at] : undefined;
+  }
+
+  range(from: Key, to: Key, limit: number): readonly Entry[] {
+    const entries: Entry[] = [];
+    this.#walk(from, to, limit, (key, value) => entries.push([key, value]));
+    return entries;
+  }
+
+  keys(from: Key, to: Key, limit: number): readonly Key[] {
+    const keys: Key[] = [];
+    this.#walk(from, to, limit, (key) => keys.push(key));
+    return keys;
+  }
+
+  async write(writes: Iterable<Write>): Promise<void> {
+    for (const [key, value] of writes) {
+      if (value === undefined) this.#remove(key);
+      else this.#put(key, value);
+    }
+  }
+
+  size(): number {
+    return this.#bytes;
+  }
+
+  async close(): Promise<void> {
+    this.#blocks = [{ keys: [], values: [] }];
+  }
+
+  #walk(from: Key, to: Key, limit: number, visit: (key: Key, value: Uint8Array) => void): void {
+    let left = limit;
+    for (let index = this.#indexOf(from); index < this.#blocks.length; index++) {
+      const block = this.#blocks[index] as Block;
+      for (let at = lowerBound(block.keys, from); at < block.keys.length; at++) {
+        const key = block.keys[at] as Key;
+        if (left-- <= 0 || Buffer.compare(key, to) >= 0) return;
+        visit(key, block.values[at] as Uint8Array);
+      }
+    }
+  }
+
+  #put(key: Key, value: Uint8Array): void {
+    const index = this.#indexOf(key);
+    const block = this.#blocks[index] as Block;
+    const at = lowerBound(block.keys, key);
+    const found = block.keys[at];
+    if (found?.equals(key)) {
+      this.#bytes += value.length - (block.values[at]?.length ?? 0);
+      block.values[at] = value;
+      return;
+    }
+    block.keys.splice(at, 0, key);
+    block.values.splice(at, 0, value);
+    this.#bytes += key.length + value.length;
+    if (block.keys.length > BLOCK_MAX) this.#split(index, block);
+  }
+
+  #remove(key: Key): void {
+    const index = this.#indexOf(key);
+    const block = this.#blocks[index] as Block;
+    const at = lowerBound(block.keys, key);
+    const found = block.keys[at];
+    if (!found?.equals(key)) return;
+    this.#bytes -= found.length + (block.values[at]?.length ?? 0);
+    block.keys.splice(at, 1);
+    block.values.splice(at, 1);
+    if (block.keys.length === 0 && this.#blocks.length > 1) this.#blocks.splice(index, 1);
+  }
+
+  #split(index: number, block: Block): void {
+    const half = block.keys.length >> 1;
+    const upper = { keys: block.keys.splice(half), values: block.values.splice(half) };
+    this.#blocks.splice(index + 1, 0, upper);
+  }
+
+  #blockOf(key: Key): Block {
+    return this.#blocks[this.#indexOf(key)] as Block;
+  }
+
+  /** The last block whose first key is not greater: the only one that may hold the key. */
+  #indexOf(key: Key): number {
+    let low = 1;
+    let high = this.#blocks.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const first = this.#blocks[middle]?.keys[0];
+      if (first && Buffer.compare(first, key) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+}
+
+function lowerBound(keys: readonly Key[], key: Key): number {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (Buffer.compare(keys[middle] as Key, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,146 @@
+// One port that speaks HTTP and HTTPS: the first byte of a connection tells which. The certificate
+// is not asked for before the first TLS client comes.
+import type { Server as HttpServer, RequestListener } from 'node:http';
+import type { Server as HttpsServer } from 'node:https';
+import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { Connections } from './connections.js';
+import {
+  makePlain,
+  makeSecure,
+  type SecureContext,
+  startTimeouts,
+  TIMEOUTS,
+  type Timeouts,
+} from './speaker.js';
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  readonly tls: 'auto' | 'only' | 'off';
+  /**
+   * Called once: at the start, or with 'auto' on the first TLS connection. When it throws there,
+   * that connection is cut and the next one asks again, so a caller who wants to know catches,
+   * notes and throws on.
+   */
+  readonly secureContext: () => SecureContext;
+  readonly handler: RequestListener;
+  readonly timeouts?: Partial<Timeouts>;
+}
+export interface Listening {
+  readonly port: number;
+  readonly schemes: readonly ('http' | 'https')[];
+  /** Stops accepting, lets requests in flight finish, and destroys what is left at the deadline. */
+  drain(deadline: Promise<unknown>): Promise<void>;
+}
+
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
+  const connections = new Connections();
+  const handler: RequestListener = (request, response) => {
+    if (connections.draining) response.shouldKeepAlive = false;
+    options.handler(request, response);
+  };
+  const plain = makePlain(timeouts, options.tls === 'only' ? refusePlain : handler);
+  connections.addSpeaker(plain);
+  const secure = once(() => {
+    const made = makeSecure(timeouts, handler, options.secureContext());
+    connections.addSpeaker(made);
+    startTimeouts(made);
+    return made;
+  });
+  if (options.tls === 'only') secure();
+  const sniffing = options.tls !== 'off';
+  const front = sniffing ? makeFront(plain, secure, timeouts.firstByteMs) : plain;
+  connections.watch(front);
+  await bind(front, options.host, options.port);
+  return {
+    port: (front.address() as AddressInfo).port,
+    schemes: SCHEMES[options.tls],
+    drain: (deadline) => connections.drain(front, deadline),
+  };
+}
+
+const SCHEMES = { auto: ['http', 'https'], only: ['https'], off: ['http'] } as const;
+/** The type of the TLS record that opens a handshake. No HTTP method begins with it. */
+const TLS_HANDSHAKE = 0x16;
+
+const refusePlain: RequestListener = (_request, response) => {
+  const message = 'This address speaks HTTPS only. Use https:// instead of http://.';
+  response.writeHead(400, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify({ code: 'BadRequest', message }));
+};
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+function makeFront(plain: HttpServer, secure: () => HttpsServer, firstByteMs: number): Server {
+  startTimeouts(plain);
+  // The same settings that an HTTP server gives its own sockets.
+  return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    const giveUp = () => socket.destroy();
+    socket.setTimeout(firstByteMs, giveUp);
+    socket.once('end', giveUp);
+    // An error closes the socket by itself, but without a listener it would end the process.
+    socket.on('error', () => undefined);
+    socket.once('data', (first) => {
+      socket.setTimeout(0).off('timeout', giveUp).off('end', giveUp);
+      socket.pause();
+      socket.unshift(first);
+      if (first[0] === TLS_HANDSHAKE) handOverSecure(socket, secure);
+      else handOverPlain(socket, plain);
+    });
+  });
+}
+
+/**
+ * From here on Node's parser reads from the socket's handle, so a request costs what it costs
+ * without a front.
+ */
+function handOverPlain(socket: Socket, plain: HttpServer): void {
+  plain.emit('connection', socket);
+  socket.resume();
+}
+
+/** The TLS layer takes the first bytes out of the paused socket by itself. */
+function handOverSecure(socket: Socket, secure: () => HttpsServer): void {
+  let server: HttpsServer;
+  try {
+    server = secure();
+  } catch {
+    socket.destroy();
+    return;
+  }
+  server.emit('connection', socket);
+}
+
+async function bind(front: Server, host: string, port: number): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    front.once('error', (error) => reject(explain(error, host, port)));
+    front.listen({ host, port }, resolve);
+  });
+  // Whatever goes wrong while accepting one connection must not end those that are open.
+  front.removeAllListeners('error').on('error', () => undefined);
+}
+
+function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
+  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
+  const advice = ADVICE[error.code ?? ''];
+  if (advice === undefined) return error;
+  return new Error(`Cannot listen on ${address}: ${advice}`, { cause: error });
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'the port is in use. Stop the other program, or choose a port; --port 0 picks a free port.',
+  EACCES:
+    'the system does not permit this port. Choose one above 1023; --port 0 picks a free port.',
+  EADDRNOTAVAIL: 'this machine does not have that address. Choose another with --host.',
+  ENOTFOUND: 'the host name is unknown. Choose another with --host, for example 127.0.0.1.',
+  EAI_AGAIN: 'the host name cannot be looked up now. Choose an address with --host.',
+};

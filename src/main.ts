@@ -1,0 +1,235 @@
+// The composition root: the only file that names a concrete engine, clock and port. `mayfly start`
+// runs it, and tests import it: `import { start } from 'mayfly'`.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ADMIN_PREFIX, adminHandler } from './admin/server.js';
+import { Catalog } from './catalog/catalog.js';
+import { cosmosHandler } from './cosmos/server.js';
+import type { Documents } from './documents/documents.js';
+import type { Engine } from './engine/engine.js';
+import { openKvEngine } from './engine/kv/kv-engine.js';
+import { openLmdb } from './engine/kv/lmdb.js';
+import { lockFolder } from './engine/kv/lock.js';
+import { MemoryStore } from './engine/kv/memory.js';
+import { keepCertificate } from './http/certificate-files.js';
+import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
+import { type Listening, listen } from './http/listen.js';
+import { Metrics } from './http/metrics.js';
+import { isLoopback, type StartOptions, withDefaults } from './options.js';
+import { type Clock, every, rest, systemClock, VirtualClock } from './time/clock.js';
+import { type Entropy, systemEntropy } from './time/entropy.js';
+import { Purger } from './time/purger.js';
+import { VERSION } from './version.js';
+
+export type { StartOptions };
+export { VirtualClock, WELL_KNOWN_KEY };
+
+/** A running server. */
+export interface Mayfly {
+  /** `http://host:port/`, the account endpoint. */
+  readonly cosmos: string;
+  readonly port: number;
+  readonly key: string;
+  readonly connectionString: string;
+  /** With `clock: 'virtual'` this is a `VirtualClock`: freeze, set, advance. */
+  readonly clock: Clock;
+  /** Purges until nothing is due. */
+  purge(): Promise<number>;
+  /** Lets requests in flight finish, then closes the store. */
+  close(): Promise<void>;
+}
+
+const DRAIN_MS = 10_000;
+const LOCK_REFRESH_MS = 10_000;
+const MEMORY = ':memory:';
+
+export async function start(given: StartOptions = {}): Promise<Mayfly> {
+  const options = withDefaults(given);
+  const keys = keysOf(options);
+  const clock = clockOf(options);
+  const entropy = systemEntropy();
+  const log = options.log ?? (() => undefined);
+  const load = { active: 0 };
+  const purger = new Purger(clock, load, (error) => log('error', 'purge-failed', { error }));
+  const closing: (() => Promise<void> | void)[] = [];
+  try {
+    const engine = await openEngine(options.data, clock, log, closing);
+    closing.push(() => purger.close());
+    const catalog = await Catalog.open({ engine, entropy, purger }, clock.now());
+    const documents: Documents = { engine, entropy, purger };
+    const shared = {
+      clock,
+      catalog,
+      documents,
+      purger,
+      keys,
+      metrics: new Metrics(),
+      version: VERSION,
+    };
+    const certificate = certificateOf(options, clock, entropy, log);
+    const cosmos = cosmosHandler({
+      ...shared,
+      corsOrigins: options.corsOrigins,
+      report: (error, activityId) => log('error', 'defect', { error, activityId }),
+    });
+    const admin = adminHandler({
+      ...shared,
+      allowedHosts: [options.host, ...options.allowedHosts],
+      certificate: () => (options.tls === 'off' ? undefined : certificate().cert),
+      report: (error) => log('error', 'defect', { error }),
+    });
+    const listening = await listen({
+      host: options.host,
+      port: options.port,
+      tls: options.tls,
+      secureContext: certificate,
+      handler: dispatcher(cosmos, admin, load),
+    });
+    closing.push(() => listening.drain(rest(DRAIN_MS)));
+    return running(options, keys, listening, { clock, purger, closing });
+  } catch (error) {
+    await closeAll(closing);
+    throw error;
+  }
+}
+
+type Handler = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** The official emulator serves its certificate here, and scripts that know that keep working. */
+const EMULATOR_CERTIFICATE = '/_explorer/emulator.pem';
+
+function dispatcher(cosmos: Handler, admin: Handler, load: { active: number }) {
+  return (incoming: IncomingMessage, response: ServerResponse): void => {
+    if (incoming.url === EMULATOR_CERTIFICATE) incoming.url = `${ADMIN_PREFIX}certificate.pem`;
+    if (incoming.url?.startsWith(ADMIN_PREFIX)) {
+      void admin(incoming, response);
+      return;
+    }
+    load.active += 1;
+    void cosmos(incoming, response).finally(() => {
+      load.active -= 1;
+    });
+  };
+}
+
+async function openEngine(
+  data: string,
+  clock: Clock,
+  log: NonNullable<StartOptions['log']>,
+  closing: (() => Promise<void> | void)[],
+): Promise<Engine> {
+  if (data === MEMORY) {
+    const engine = await openKvEngine(new MemoryStore());
+    closing.push(() => engine.close());
+    return engine;
+  }
+  const lock = lockFolder(data, { startedAt: new Date(clock.wall()).toISOString() });
+  closing.push(() => lock.release());
+  const heartbeat = every(LOCK_REFRESH_MS, () => {
+    try {
+      lock.refresh();
+    } catch (error) {
+      log('error', 'lock-lost', { error });
+    }
+  });
+  closing.push(() => heartbeat.cancel());
+  const engine = await openKvEngine(openLmdb(data));
+  closing.push(() => engine.close());
+  return engine;
+}
+
+function running(
+  options: ReturnType<typeof withDefaults>,
+  keys: Keys,
+  listening: Listening,
+  parts: {
+    readonly clock: Clock;
+    readonly purger: Purger;
+    readonly closing: (() => Promise<void> | void)[];
+  },
+): Mayfly {
+  const { port, schemes } = listening;
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const cosmos = `${schemes[0] ?? 'http'}://${host}:${port}/`;
+  let closed: Promise<void> | undefined;
+  return {
+    cosmos,
+    port,
+    key: keys.primary,
+    connectionString: `AccountEndpoint=${cosmos};AccountKey=${keys.primary};`,
+    clock: parts.clock,
+    purge: () => parts.purger.runNow(),
+    close: () => {
+      closed ??= closeAll(parts.closing);
+      return closed;
+    },
+  };
+}
+
+/** In the opposite order of opening, and each of them whatever the others say. */
+async function closeAll(closing: (() => Promise<void> | void)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closing.reverse()) {
+    try {
+      await close();
+    } catch (error) {
+      failures.push(error);
+    }
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+function clockOf({ clock }: ReturnType<typeof withDefaults>): Clock {
+  if (clock === 'system') return systemClock();
+  return clock === 'virtual' ? new VirtualClock() : clock;
+}
+
+function keysOf(options: ReturnType<typeof withDefaults>): Keys {
+  const keys: Keys = {
+    primary: options.key ?? WELL_KNOWN_KEY,
+    secondary: options.secondaryKey,
+    primaryReadOnly: options.readOnlyKey,
+    secondaryReadOnly: options.secondaryReadOnlyKey,
+  };
+  for (const [name, key] of Object.entries(keys)) {
+    if (key !== undefined && !isWellFormedKey(key)) {
+      throw new Error(`The ${name} key is no base64 text of at least 16 bytes.`);
+    }
+  }
+  const known = Object.values(keys).includes(WELL_KNOWN_KEY);
+  if (known && !isLoopback(options.host) && !options.allowWellKnownKey) {
+    throw new Error(
+      `Everybody knows the emulator's key, so it is used on loopback only, and --host ${options.host} is not. ` +
+        'Give a key of your own with --key (for example from: openssl rand -base64 64), ' +
+        'or insist with --allow-well-known-key.',
+    );
+  }
+  return keys;
+}
+
+/** Made or read on first use, because most servers never meet a TLS client. */
+function certificateOf(
+  options: ReturnType<typeof withDefaults>,
+  clock: Clock,
+  entropy: Entropy,
+  log: NonNullable<StartOptions['log']>,
+): () => { readonly cert: string; readonly key: string } {
+  const { tlsCertificate, data, host } = options;
+  if (tlsCertificate) return () => tlsCertificate;
+  let pair: { readonly cert: string; readonly key: string } | undefined;
+  return () => {
+    if (pair) return pair;
+    try {
+      const folder = data === MEMORY ? undefined : data;
+      const names = [...options.tlsNames, ...(isWildcard(host) ? [] : [host])];
+      const now = new Date(clock.wall());
+      const made = keepCertificate(folder, names, now, entropy.bytes(16));
+      pair = { cert: made.certificatePem, key: made.keyPem };
+      return pair;
+    } catch (error) {
+      log('error', 'certificate-failed', { error });
+      throw error;
+    }
+  };
+}
+
+const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::';

@@ -1,0 +1,55 @@
+// What a server can be told at its start, in-process or from the command line, and what it does
+// when told nothing.
+import type { VirtualClock } from './time/clock.js';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type Log = (
+  level: LogLevel,
+  event: string,
+  fields?: Readonly<Record<string, unknown>>,
+) => void;
+
+export interface StartOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string | undefined;
+  /** Default 0 in-process, which picks a free port; 8081 from the command line. */
+  readonly port?: number | undefined;
+  /** A folder, or `:memory:` (the default in-process). */
+  readonly data?: string | undefined;
+  /** Base64. Default: the well-known key of the official emulator, on loopback only. */
+  readonly key?: string | undefined;
+  readonly secondaryKey?: string | undefined;
+  readonly readOnlyKey?: string | undefined;
+  readonly secondaryReadOnlyKey?: string | undefined;
+  readonly allowWellKnownKey?: boolean | undefined;
+  readonly clock?: 'system' | 'virtual' | VirtualClock | undefined;
+  /** `auto`: HTTP and HTTPS on the same port. `only`: HTTPS alone. `off`: HTTP alone. */
+  readonly tls?: 'auto' | 'only' | 'off' | undefined;
+  /** PEM texts; default a self-signed certificate that is kept in the data folder. */
+  readonly tlsCertificate?: { readonly cert: string; readonly key: string } | undefined;
+  /** More host names and addresses for the self-signed certificate. */
+  readonly tlsNames?: readonly string[] | undefined;
+  /** More host names the control API answers to. */
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Origins of web pages that may use the account. */
+  readonly corsOrigins?: readonly string[] | undefined;
+  readonly log?: Log | undefined;
+}
+
+export function withDefaults(given: StartOptions) {
+  return {
+    ...given,
+    host: given.host ?? '127.0.0.1',
+    port: given.port ?? 0,
+    data: given.data ?? ':memory:',
+    clock: given.clock ?? 'system',
+    tls: given.tls ?? 'auto',
+    tlsNames: given.tlsNames ?? [],
+    allowedHosts: given.allowedHosts ?? [],
+    corsOrigins: given.corsOrigins ?? [],
+  } as const;
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}

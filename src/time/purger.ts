@@ -1,0 +1,193 @@
+// The purge: removes expired items in the background, oldest first, in bounded passes, on capacity
+// nobody else wants. It knows one instant per container, the next expiry. Nothing a reader sees
+// depends on it (T12).
+import { type Alarm, breathe, type Clock, rest, stopwatch } from './clock.js';
+import type { Instant } from './instant.js';
+
+/** One thing to purge; the engine behind it stays unknown here. */
+export interface Purgeable {
+  readonly id: string;
+  nextExpiry(): Promise<Instant | undefined>;
+  purge(at: Instant, rowsMax: number): Promise<PurgePass>;
+}
+export interface PurgePass {
+  readonly purged: number;
+  readonly bytes: number;
+  readonly next: Instant | undefined;
+}
+export interface PurgerStatus {
+  readonly paused: boolean;
+  readonly purgedTotal: number;
+  readonly bytesTotal: number;
+  readonly lastRun: Instant | undefined;
+  readonly itemsPerSecond: number;
+}
+/** How many foreground requests are being answered at this moment. */
+export interface Load {
+  readonly active: number;
+}
+
+const ROWS_IDLE = 128;
+const ROWS_BUSY = 32;
+/** Beside foreground work the purge takes one part of the time in this many. */
+const BUSY_SHARE = 5;
+/**
+ * Items that fall due together are purged together: a pass waits this long, in real time, for
+ * company.
+ */
+const GATHER_MS = 500;
+const RETRY_MS = 1000;
+
+export class Purger {
+  readonly #clock: Clock;
+  readonly #load: Load;
+  readonly #report: (error: unknown) => void;
+  readonly #watched = new Map<string, { readonly target: Purgeable; next: Instant | undefined }>();
+  #alarm: Alarm | undefined;
+  #alarmAt: Instant | undefined;
+  #working: Promise<unknown> = Promise.resolve();
+  #runs = 0;
+  #paused = false;
+  #closed = false;
+  #purgedTotal = 0;
+  #bytesTotal = 0;
+  #lastRun: Instant | undefined;
+  #itemsPerSecond = 0;
+
+  constructor(clock: Clock, load: Load, report: (error: unknown) => void) {
+    this.#clock = clock;
+    this.#load = load;
+    this.#report = report;
+  }
+
+  /** Starts to look after a container, or looks again after its rules have changed. */
+  async watch(target: Purgeable): Promise<void> {
+    const next = await target.nextExpiry();
+    this.#watched.set(target.id, { target, next });
+    this.#setAlarm();
+  }
+
+  forget(id: string): void {
+    this.#watched.delete(id);
+    this.#setAlarm();
+  }
+
+  /**
+   * A write lit a fuse that burns down at this instant. Called for every write, so it only
+   * compares.
+   */
+  expect(id: string, due: Instant | undefined): void {
+    if (due === undefined) return;
+    const watched = this.#watched.get(id);
+    if (!watched || (watched.next !== undefined && watched.next <= due)) return;
+    watched.next = due;
+    if (this.#alarmAt === undefined || due < this.#alarmAt) this.#setAlarm();
+  }
+
+  pause(): void {
+    this.#paused = true;
+    this.#setAlarm();
+  }
+
+  resume(): void {
+    this.#paused = false;
+    this.#setAlarm();
+  }
+
+  /** Purges until nothing is due, also while paused. */
+  async runNow(): Promise<number> {
+    return this.#exclusively(async () => {
+      let purged = 0;
+      for (const { target } of [...this.#watched.values()]) {
+        while (!this.#closed && this.#watched.has(target.id)) {
+          const pass = await this.#pass(target, ROWS_IDLE);
+          purged += pass.purged;
+          if (pass.next === undefined || pass.next > this.#clock.now()) break;
+          await breathe();
+        }
+      }
+      return purged;
+    });
+  }
+
+  status(): PurgerStatus {
+    return {
+      paused: this.#paused,
+      purgedTotal: this.#purgedTotal,
+      bytesTotal: this.#bytesTotal,
+      lastRun: this.#lastRun,
+      itemsPerSecond: this.#itemsPerSecond,
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#alarm?.cancel();
+    await this.#working;
+  }
+
+  #setAlarm(): void {
+    this.#alarm?.cancel();
+    this.#alarm = undefined;
+    this.#alarmAt = this.#paused || this.#closed ? undefined : this.#earliest()?.next;
+    if (this.#alarmAt === undefined) return;
+    this.#alarm = this.#clock.alarm(this.#alarmAt, () => {
+      // While one run is under way it looks for more work itself.
+      if (this.#runs === 0) void this.#exclusively(() => this.#runUntilCaughtUp());
+    });
+  }
+
+  #earliest(): { readonly target: Purgeable; readonly next: Instant } | undefined {
+    let earliest: { target: Purgeable; next: Instant } | undefined;
+    for (const { target, next } of this.#watched.values()) {
+      if (next !== undefined && (earliest === undefined || next < earliest.next)) {
+        earliest = { target, next };
+      }
+    }
+    return earliest;
+  }
+
+  async #runUntilCaughtUp(): Promise<void> {
+    this.#runs += 1;
+    try {
+      await rest(GATHER_MS);
+      while (!this.#paused && !this.#closed) {
+        const earliest = this.#earliest();
+        if (earliest === undefined || earliest.next > this.#clock.now()) break;
+        const busy = this.#load.active > 0;
+        const took = stopwatch();
+        await this.#pass(earliest.target, busy ? ROWS_BUSY : ROWS_IDLE);
+        if (busy) await rest(Math.max(1, took() * (BUSY_SHARE - 1)));
+        else await breathe();
+      }
+    } catch (error) {
+      this.#report(error);
+      await rest(RETRY_MS);
+    } finally {
+      this.#runs -= 1;
+      this.#setAlarm();
+    }
+  }
+
+  async #pass(target: Purgeable, rowsMax: number): Promise<PurgePass> {
+    const at = this.#clock.now();
+    const took = stopwatch();
+    const pass = await target.purge(at, rowsMax);
+    const watched = this.#watched.get(target.id);
+    // The target may have been replaced meanwhile, by one with other rules that has its own next
+    // instant.
+    if (watched?.target === target) watched.next = pass.next;
+    this.#purgedTotal += pass.purged;
+    this.#bytesTotal += pass.bytes;
+    this.#lastRun = at;
+    if (pass.purged > 0) this.#itemsPerSecond = Math.round((pass.purged * 1000) / took());
+    return pass;
+  }
+
+  /** Runs one after the other, so that "until nothing is due" counts what it did itself. */
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#working.then(work);
+    this.#working = result.catch(() => undefined);
+    return result;
+  }
+}

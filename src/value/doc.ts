@@ -1,0 +1,38 @@
+// A document with two faces: its stored bytes and its value; each is made from the other on first
+// use.
+
+export interface Doc {
+  readonly bytes: Uint8Array;
+  readonly value: unknown;
+}
+
+/** A document read from a store: the value is parsed only if somebody asks for it. */
+export function docFromBytes(bytes: Uint8Array): Doc {
+  return new StoredDoc(bytes);
+}
+
+/** A document whose value is already at hand, as on a write. */
+export function docFromBoth(bytes: Uint8Array, value: unknown): Doc {
+  return { bytes, value };
+}
+
+/** A document made from a plain value, serialised at once. */
+export function docFromValue(value: unknown): Doc {
+  return { bytes: Buffer.from(JSON.stringify(value)), value };
+}
+
+class StoredDoc implements Doc {
+  readonly bytes: Uint8Array;
+  #value: unknown;
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes;
+  }
+
+  get value(): unknown {
+    this.#value ??= JSON.parse(
+      Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString(),
+    );
+    return this.#value;
+  }
+}

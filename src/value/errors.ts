@@ -1,0 +1,258 @@
+// The one error table: every expected failure, with its HTTP status, Cosmos sub-status and text.
+// It lives in the leftmost room because every other room refuses things (docs/decisions/0003).
+
+interface ErrorKind {
+  readonly status: number;
+  readonly subStatus: number;
+  /**
+   * Texts of the storage layer travel inside `Message: {"Errors":[…]}`; those of the gateway do
+   * not.
+   */
+  readonly wrapped: boolean;
+  readonly text: string;
+}
+
+const gateway = <T extends string>(status: number, text: T, subStatus = 0) =>
+  ({ status, subStatus, wrapped: false, text }) as const;
+const backend = <T extends string>(status: number, text: T, subStatus = 0) =>
+  ({ status, subStatus, wrapped: true, text }) as const;
+
+export const errorTable = {
+  // 400: the request itself
+  invalidInput: gateway(400, 'One of the input values is invalid. {why}'),
+  invalidPath: gateway(400, 'The request path {path} is invalid.'),
+  invalidHeader: gateway(
+    400,
+    "Value '{value}' specified for the header '{header}' is invalid. {why}",
+  ),
+  invalidVersion: gateway(
+    400,
+    "Invalid API version. Ensure a valid x-ms-version header value is passed. Please update to the latest version of Azure Cosmos DB SDK. Got '{value}'.",
+  ),
+  invalidPageSize: gateway(
+    400,
+    'The input PageSize {value} is invalid. Ensure to pass a valid page size which must be a positive integer or -1 for a dynamic page size.',
+  ),
+  invalidContinuation: gateway(400, 'Invalid Continuation Token'),
+  invalidSessionToken: gateway(400, "The session token provided '{value}' is invalid."),
+  consistencyTooStrong: gateway(
+    400,
+    'ConsistencyLevel {asked} specified in the request is invalid when service is configured with consistency level {configured}. Ensure the request consistency level is not stronger than the service consistency level.',
+  ),
+  invalidJson: gateway(
+    400,
+    'The request payload is invalid. Ensure to provide a valid request payload. {why}',
+  ),
+  missingProperty: gateway(
+    400,
+    "The input content is invalid because the required properties - '{name}; ' - are missing",
+  ),
+  nameInvalidCharacter: gateway(
+    400,
+    "The resource name presented contains invalid character '{character}'.",
+  ),
+  nameEndsWithSpace: gateway(400, "The resource name can't end with space."),
+  nameInvalid: gateway(
+    400,
+    "The input name '{name}' is invalid. Ensure to provide a unique non-empty string less than '{limit}' characters.",
+  ),
+  notSupported: gateway(400, '{what} is not supported by this version of Mayfly. {hint}'),
+  wrongContainerRid: gateway(
+    400,
+    "The container's resource id is '{actual}', not '{intended}' as the request intended: it was deleted and created again.",
+    1024,
+  ),
+
+  // 400: partition keys
+  partitionKeyMissing: gateway(400, 'PartitionKey value must be supplied for this operation.'),
+  partitionKeyMalformed: gateway(400, "Cannot deserialize PartitionKey value '{value}'"),
+  partitionKeyUnsupported: gateway(
+    400,
+    "Unsupported PartitionKey value component '{value}'. Numeric, string, bool, null, Undefined are the only supported types.",
+  ),
+  partitionKeyTooFew: gateway(
+    400,
+    'PartitionKey has fewer components than defined the collection resource.',
+  ),
+  partitionKeyTooMany: gateway(
+    400,
+    'PartitionKey has more components than defined the collection resource.',
+  ),
+  partitionKeyMismatch: backend(
+    400,
+    "PartitionKey extracted from document doesn't match the one specified in the header",
+    1001,
+  ),
+  partitionKeyTooLong: backend(
+    400,
+    'Partition key has {bytes} bytes; the maximum is {limit} bytes for this container.',
+  ),
+  rangeIdInvalid: gateway(
+    400,
+    "x-ms-documentdb-partitionkeyrangeid header contains invalid value '{value}'.",
+  ),
+
+  // 400: items and containers
+  ttlInvalid: backend(
+    400,
+    "The input ttl '{value}' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.",
+  ),
+  defaultTtlInvalid: backend(
+    400,
+    "The input defaultTtl '{value}' is invalid. Ensure to provide a nonzero positive integer less than or equal to '2147483647', or '-1' which means never expire.",
+  ),
+  ttlNeedsIndexing: backend(
+    400,
+    "Indexing mode value cannot be 'none' when 'defaultTtl' is specified in the collection",
+  ),
+  idChanged: backend(
+    400,
+    "The id in the body is '{body}' but the request addresses '{address}'; replacing a resource cannot change its id.",
+  ),
+  nestingTooDeep: backend(400, 'The document is nested deeper than the maximum of {limit} levels.'),
+  definitionInvalid: backend(400, '{why}'),
+  offerInvalid: gateway(
+    400,
+    "The value of offer throughput specified is invalid: '{value}'. Please specify a value between {min} and 1000000 inclusive in increments of {step}.",
+  ),
+  offerBoth: gateway(400, 'Offer throughput and autopilot settings cannot both be specified.'),
+  offerContentMissing: gateway(400, 'The required field Content is missing in Offer version v2.'),
+
+  // 401, 403: who may do what
+  authorizationMissing: gateway(
+    401,
+    'Required Header authorization is missing. Ensure a valid Authorization token is passed.',
+    5000,
+  ),
+  authorizationMalformed: gateway(
+    401,
+    "Authorization header doesn't confirm to the required format. Please verify and try again.",
+  ),
+  authorizationUnsupported: gateway(
+    401,
+    "Authorization tokens of type '{type}' are not supported by this version of Mayfly; use a master key.",
+  ),
+  dateMissing: gateway(
+    401,
+    'Authorization token mandates Date headers. Please pass in RFC 1123 style date format.',
+  ),
+  dateMalformed: gateway(
+    401,
+    'The input date header is invalid format. Please pass in RFC 1123 style date format.',
+  ),
+  signatureWrong: gateway(
+    401,
+    "The input authorization token can't serve the request. The wrong key is being used or the expected payload is not built as per the protocol. For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '{payload}'",
+  ),
+  bearerWrong: gateway(
+    401,
+    'The control API needs the header "Authorization: Bearer <account key>".',
+  ),
+  dateOutsideWindow: gateway(
+    403,
+    'The authorization token is not valid at the current time. Please create another token and retry (token start time: {start}, token expiry time: {expiry}, current server time: {now}).',
+  ),
+  readOnlyKey: gateway(
+    403,
+    "The permission mode provided in the authorization token doesn't provide sufficient permissions. A read-only key cannot be used for '{operation}'.",
+  ),
+  foreignHost: gateway(
+    403,
+    "The control API does not answer to the host name '{host}'. Use localhost or an IP address, or start with --allow-host {host}.",
+  ),
+  foreignOrigin: gateway(
+    403,
+    "Requests from the origin '{origin}' are not answered. Pages of other origins reach the account only if it was started with --cors-origin, and the control API never.",
+  ),
+  limitReached: gateway(403, 'The account already has {limit} {what}, which is the maximum.', 1005),
+
+  // 404 and further
+  notFound: backend(404, 'Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found'),
+  ownerNotFound: backend(
+    404,
+    "Owner resource does not exist: '{owner}'. Learn more: https://aka.ms/cosmosdb-tsg-not-found",
+    1003,
+  ),
+  sessionNotAvailable: backend(
+    404,
+    'The read session is not available for the input session token.',
+    1002,
+  ),
+  methodNotAllowed: gateway(
+    405,
+    'The method {method} is not allowed on {path}. Allowed: {allowed}.',
+  ),
+  conflict: backend(409, 'Entity with the specified id already exists in the system.'),
+  uniqueConflict: backend(
+    409,
+    'Unique index constraint violation. The value of {paths} is already used in this logical partition.',
+  ),
+  resourceConflict: backend(
+    409,
+    'Resource with specified id, name, or unique index already exists.',
+  ),
+  clockNotVirtual: gateway(
+    409,
+    'The clock is the system clock and cannot be moved. Start with --clock virtual to freeze, set or advance time.',
+  ),
+  rangeGone: gateway(
+    410,
+    "PartitionKeyRange with id '{id}' in collection '{rid}' doesn't exist.",
+    1002,
+  ),
+  preconditionFailed: backend(
+    412,
+    'Operation cannot be performed because one of the specified precondition is not met.',
+  ),
+  tooLarge: backend(413, 'Request size is too large: {bytes} bytes, the maximum is {limit} bytes.'),
+  headersTooLarge: gateway(
+    431,
+    'The request headers are larger than the maximum of {limit} bytes.',
+  ),
+  internal: gateway(500, 'Mayfly met an unexpected error; it was logged under this activity id.'),
+  shuttingDown: gateway(503, 'The server is shutting down; retry against it after its restart.'),
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+type Names<T> = T extends `${string}{${infer Name}}${infer Rest}` ? Name | Names<Rest> : never;
+export type ErrorValues<C extends ErrorCode> = Readonly<
+  Record<Names<(typeof errorTable)[C]['text']>, string | number>
+>;
+
+/**
+ * An expected failure. Anything else that is thrown is a defect and ends the request with a 500.
+ */
+export class MayflyError extends Error {
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, text: string) {
+    super(text);
+    this.name = 'MayflyError';
+    this.code = code;
+  }
+
+  get kind(): ErrorKind {
+    return errorTable[this.code];
+  }
+}
+
+/** Makes the error for a code; the type system asks for exactly the values its text names. */
+export function failure<C extends ErrorCode>(
+  code: C,
+  ...[values]: Names<(typeof errorTable)[C]['text']> extends never ? [] : [ErrorValues<C>]
+): MayflyError {
+  const given = values as Record<string, string | number> | undefined;
+  const text = errorTable[code].text.replace(/\{(\w+)\}/g, (_, name: string) =>
+    shorten(String(given?.[name] ?? '')),
+  );
+  return new MayflyError(code, text.trimEnd());
+}
+
+const SHOWN_CHARACTERS_MAX = 400;
+
+/** Values come from requests, so a message names them without repeating megabytes. */
+function shorten(text: string): string {
+  if (text.length <= SHOWN_CHARACTERS_MAX) return text;
+  return `${text.slice(0, SHOWN_CHARACTERS_MAX)}… (${text.length} characters)`;
+}

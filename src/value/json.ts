@@ -1,0 +1,125 @@
+// JSON bodies: strict UTF-8, bounded nesting, and the raw text kept so that documents are stored as
+// they were written (property order and digits included) apart from blanks.
+import { isUtf8 } from 'node:buffer';
+import { failure } from './errors.js';
+
+export const NESTING_MAX = 128;
+
+/** Parses a body; refuses what is no JSON, no UTF-8 or nested too deeply. */
+export function parseJson(bytes: Buffer): unknown {
+  return parseText(textOf(bytes));
+}
+
+export interface ParsedObject {
+  readonly value: Readonly<Record<string, unknown>>;
+  /** The members as compact text without the braces: `"a":1,"b":2`. */
+  readonly members: string;
+}
+
+/** Parses an object and takes the named members out of its text; the value keeps them. */
+export function parseObject(bytes: Buffer, without: ReadonlySet<string>): ParsedObject {
+  const text = textOf(bytes);
+  const value = parseText(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failure('invalidJson', { why: 'The body must be a JSON object.' });
+  }
+  return { value: value as Record<string, unknown>, members: membersOf(text, without) };
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes.length === 0) throw failure('invalidJson', { why: 'The body is empty.' });
+  if (!isUtf8(bytes)) throw failure('invalidJson', { why: 'The body is not valid UTF-8.' });
+  return bytes.toString('utf8');
+}
+
+function parseText(text: string): unknown {
+  // Before JSON.parse, which recurses and would meet a stack limit of its own on hostile input.
+  if (nestingOf(text) > NESTING_MAX) throw failure('nestingTooDeep', { limit: NESTING_MAX });
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw failure('invalidJson', { why: error instanceof Error ? error.message : '' });
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/** The deepest nesting of brackets outside strings. */
+function nestingOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth);
+    else if (code === 0x7d || code === 0x5d) depth--;
+  }
+  return deepest;
+}
+
+/** The position of the closing quote of the string that opens at `start`. */
+function stringEnd(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
+  return at < 0 ? text.length : at;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;
+  return backslashes % 2 === 1;
+}
+
+/** Walks the top level of valid JSON object text, dropping blanks and the unwanted members. */
+function membersOf(text: string, without: ReadonlySet<string>): string {
+  const kept: string[] = [];
+  let at = text.indexOf('{') + 1;
+  while (true) {
+    const nameStart = text.indexOf('"', at);
+    if (nameStart < 0) break;
+    const nameEnd = stringEnd(text, nameStart);
+    const valueStart = text.indexOf(':', nameEnd) + 1;
+    const valueEnd = endOfValue(text, valueStart);
+    const name = text.slice(nameStart, nameEnd + 1);
+    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, valueStart, valueEnd)}`);
+    if (text.charCodeAt(valueEnd) !== COMMA) break;
+    at = valueEnd + 1;
+  }
+  return kept.join(',');
+}
+
+function plainName(quoted: string): string {
+  return quoted.includes('\\') ? (JSON.parse(quoted) as string) : quoted.slice(1, -1);
+}
+
+/** The comma or closing brace that ends the value starting here, in the same object. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === 0x7b || code === 0x5b) depth++;
+    else if (code === 0x7d || code === 0x5d) {
+      if (depth === 0) return at;
+      depth--;
+    } else if (code === COMMA && depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The text without blanks outside strings; most clients send none, and then it is one slice. */
+function compact(text: string, start: number, end: number): string {
+  let result = '';
+  let pieceStart = start;
+  for (let at = start; at < end; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = stringEnd(text, at);
+    else if (code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09) {
+      result += text.slice(pieceStart, at);
+      pieceStart = at + 1;
+    }
+  }
+  return result + text.slice(pieceStart, end);
+}
