@@ -45,8 +45,9 @@ export class Purger {
   readonly #watched = new Map<string, { readonly target: Purgeable; next: Instant | undefined }>();
   #alarm: Alarm | undefined;
   #alarmAt: Instant | undefined;
-  #working: Promise<unknown> = Promise.resolve();
-  #runs = 0;
+  #background: Promise<void> | undefined;
+  #demanded: Promise<unknown> = Promise.resolve();
+  #demands = 0;
   #paused = false;
   #closed = false;
   #purgedTotal = 0;
@@ -95,19 +96,16 @@ export class Purger {
   }
 
   /** Purges until nothing is due, also while paused. */
-  async runNow(): Promise<number> {
-    return this.#exclusively(async () => {
-      let purged = 0;
-      for (const { target } of [...this.#watched.values()]) {
-        while (!this.#closed && this.#watched.has(target.id)) {
-          const pass = await this.#pass(target, ROWS_IDLE);
-          purged += pass.purged;
-          if (pass.next === undefined || pass.next > this.#clock.now()) break;
-          await breathe();
-        }
-      }
-      return purged;
-    });
+  runNow(): Promise<number> {
+    const run = this.#demanded.then(() => this.#runThrough());
+    const ended = run
+      .catch(() => undefined)
+      .then(() => {
+        this.#demands -= 1;
+      });
+    this.#demands += 1;
+    this.#demanded = ended;
+    return run;
   }
 
   status(): PurgerStatus {
@@ -123,7 +121,8 @@ export class Purger {
   async close(): Promise<void> {
     this.#closed = true;
     this.#alarm?.cancel();
-    await this.#working;
+    await this.#demanded;
+    await this.#background;
   }
 
   #setAlarm(): void {
@@ -133,7 +132,10 @@ export class Purger {
     if (this.#alarmAt === undefined) return;
     this.#alarm = this.#clock.alarm(this.#alarmAt, () => {
       // While one run is under way it looks for more work itself.
-      if (this.#runs === 0) void this.#exclusively(() => this.#runUntilCaughtUp());
+      this.#background ??= this.#runUntilCaughtUp().finally(() => {
+        this.#background = undefined;
+        this.#setAlarm();
+      });
     });
   }
 
@@ -147,13 +149,27 @@ export class Purger {
     return earliest;
   }
 
+  async #runThrough(): Promise<number> {
+    let purged = 0;
+    for (const { target } of [...this.#watched.values()]) {
+      while (!this.#closed && this.#watched.has(target.id)) {
+        const pass = await this.#pass(target, ROWS_IDLE);
+        purged += pass.purged;
+        if (pass.next === undefined || pass.next > this.#clock.now()) break;
+        await breathe();
+      }
+    }
+    return purged;
+  }
+
   async #runUntilCaughtUp(): Promise<void> {
-    this.#runs += 1;
     try {
       await rest(GATHER_MS);
       while (!this.#paused && !this.#closed) {
+        // A run on demand goes first, so that "until nothing is due" counts what it did itself.
+        if (this.#demands > 0) await this.#demanded;
         const earliest = this.#earliest();
-        if (earliest === undefined || earliest.next > this.#clock.now()) break;
+        if (earliest === undefined || earliest.next > this.#clock.now()) return;
         const busy = this.#load.active > 0;
         const took = stopwatch();
         await this.#pass(earliest.target, busy ? ROWS_BUSY : ROWS_IDLE);
@@ -163,9 +179,6 @@ export class Purger {
     } catch (error) {
       this.#report(error);
       await rest(RETRY_MS);
-    } finally {
-      this.#runs -= 1;
-      this.#setAlarm();
     }
   }
 
@@ -182,12 +195,5 @@ export class Purger {
     this.#lastRun = at;
     if (pass.purged > 0) this.#itemsPerSecond = Math.round((pass.purged * 1000) / took());
     return pass;
-  }
-
-  /** Runs one after the other, so that "until nothing is due" counts what it did itself. */
-  #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#working.then(work);
-    this.#working = result.catch(() => undefined);
-    return result;
   }
 }
