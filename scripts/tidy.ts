@@ -10,10 +10,14 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   time: ['value'],
   engine: ['value', 'time'],
   catalog: ['value', 'time', 'engine'],
+  query: ['value', 'time', 'engine'],
+  sql: ['value', 'time', 'query'],
   throughput: ['value', 'time'],
-  documents: ['value', 'time', 'engine', 'catalog', 'throughput'],
+  documents: ['value', 'time', 'engine', 'catalog', 'query', 'throughput'],
   http: ['value', 'time'],
-  cosmos: ['value', 'time', 'engine', 'catalog', 'documents', 'throughput', 'http'],
+  cosmos: [
+    ...['value', 'time', 'engine', 'catalog', 'query', 'sql', 'documents', 'throughput', 'http'],
+  ],
   admin: ['value', 'time', 'engine', 'catalog', 'documents', 'throughput', 'http'],
   cli: ['time', ''],
 };

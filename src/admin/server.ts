@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
-import { readBody } from '../http/body.js';
+import { hasLeft, readBody } from '../http/body.js';
 import { codeOf } from '../http/codes.js';
 import { checkHost } from '../http/host-guard.js';
 import { isAccountKey, type Keys } from '../http/keys.js';
@@ -70,7 +70,7 @@ export function adminHandler(face: AdminFace) {
       send(response, 200, isText ? String(answer.type) : 'application/json', text);
     } catch (error) {
       const known = error instanceof MayflyError ? error : failure('internal');
-      if (known !== error && !incoming.destroyed) face.report(error);
+      if (known !== error && !hasLeft(incoming)) face.report(error);
       const { status } = known.kind;
       const body = { code: codeOf(status), message: known.message };
       send(response, status, 'application/json', JSON.stringify(body));

@@ -1,6 +1,7 @@
 // How the catalog is kept: records as items of one system container, in one partition, so that a
 // container and its offer come and go in one commit.
 import type { Change, Container, Engine, Etag, Serial } from '../engine/engine.js';
+import { NOT_INDEXED } from '../engine/indexing.js';
 import type { Entropy } from '../time/entropy.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { docFromValue } from '../value/doc.js';
@@ -16,6 +17,8 @@ export type CatalogRecord =
       readonly definition: ContainerDefinition;
       readonly ranges: readonly PartitionRange[];
       readonly engineId: string;
+      /** Counts the changes of the indexing policy. */
+      readonly indexVersion: number;
     }
   | {
       readonly kind: 'offer';
@@ -48,11 +51,21 @@ export type CatalogChange =
 const PARTITION = ['catalog'] as const;
 const PAGE = { rowsMax: 200, bytesMax: 4_000_000 };
 
+const EVERYTHING = {
+  partition: undefined,
+  span: undefined,
+  filter: undefined,
+  order: [],
+  limit: undefined,
+  after: undefined,
+} as const;
+
 const SYSTEM: Container = {
   id: 'catalog',
   partitionPaths: [['kind']],
   partitionHash: 'v2',
   indexes: [],
+  indexing: NOT_INDEXED,
   expiry: [],
 };
 
@@ -72,10 +85,9 @@ export class CatalogStore {
   async load(at: Instant): Promise<readonly Kept[]> {
     const containers = await this.#engine.containers();
     if (!containers.some(CatalogStore.isSystem)) await this.#engine.createContainer(SYSTEM);
-    const request = { partition: undefined, span: undefined, filter: undefined, order: [] };
-    const plan = this.#engine.plan(SYSTEM, { ...request, limit: undefined });
+    const plan = this.#engine.plan(SYSTEM, EVERYTHING);
     const kept: Kept[] = [];
-    for await (const batch of plan.run(at, undefined, PAGE)) {
+    for await (const batch of plan.run(at, PAGE)) {
       for (const { serial, etag, doc } of batch.items) {
         kept.push({ ...(doc.value as Kept), serial, etag });
       }

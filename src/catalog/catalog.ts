@@ -15,6 +15,7 @@ import { ceilingOf, DEFAULT_THROUGHPUT, rangesFor, type Throughput } from './thr
 
 const RESOURCES_MAX = 500;
 const SHARED_CONTAINERS_MAX = 25;
+const FIRST_INDEX = 1;
 
 interface Parts {
   readonly engine: Engine;
@@ -137,7 +138,7 @@ export class Catalog {
         partitionHash(definition.partitionKey),
       );
       const engineId = this.#parts.entropy.uuid();
-      await this.#parts.engine.createContainer(engineContainer(engineId, definition));
+      await this.#parts.engine.createContainer(engineContainer(engineId, definition, FIRST_INDEX));
       const changes: CatalogChange[] = [
         {
           name: nameOf.container(database.serial, definition.id),
@@ -147,6 +148,7 @@ export class Catalog {
             definition,
             ranges,
             engineId,
+            indexVersion: FIRST_INDEX,
           }),
         },
       ];
@@ -178,12 +180,13 @@ export class Catalog {
       if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== current.etag) {
         throw failure('preconditionFailed');
       }
-      const replaced = await this.#rewrite(
-        current,
-        { definition: redefine(current.definition) },
-        at,
-      );
-      await this.#parts.engine.alterContainer(replaced.engine);
+      const definition = redefine(current.definition);
+      const { engine, purger } = this.#parts;
+      // No pass under the old rules may take what is alive under the new ones.
+      purger.forget(current.engine.id);
+      await purger.passesOver();
+      const replaced = await this.#rewrite(current, { definition }, at);
+      await engine.alterContainer(replaced.engine);
       await this.#watch(replaced);
       return replaced;
     });
@@ -264,6 +267,8 @@ export class Catalog {
     at: Instant,
   ): Promise<StoredContainer> {
     const { database, definition, ranges, engine } = { ...container, ...change };
+    const before = container.definition.indexingPolicy;
+    const sameIndex = isDeepStrictEqual(before, definition.indexingPolicy);
     const name = nameOf.container(database, container.definition.id);
     const record = {
       kind: 'container',
@@ -271,6 +276,7 @@ export class Catalog {
       definition,
       ranges,
       engineId: engine.id,
+      indexVersion: container.indexVersion + (sameIndex ? 0 : 1),
     } as const;
     const [kept] = await this.#store.write([{ name, record: () => record }], at);
     return this.#remember(kept as Kept) as StoredContainer;
@@ -298,8 +304,10 @@ export class Catalog {
       return offer;
     }
     const { database, definition, ranges } = record;
-    const engine = engineContainer(record.engineId, definition);
-    const container = { serial, etag, writtenSeconds, database, definition, ranges, engine };
+    const { indexVersion } = record;
+    const engine = engineContainer(record.engineId, definition, indexVersion);
+    const system = { serial, etag, writtenSeconds, database };
+    const container = { ...system, definition, ranges, indexVersion, engine };
     const siblings = this.#containers.get(database) ?? new Map<string, StoredContainer>();
     this.#containers.set(database, siblings.set(definition.id, container));
     return container;

@@ -4,8 +4,12 @@ import { cosmosRules } from '../time/expiry.js';
 import { parsePath } from '../value/path.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash, partitionPaths } from './definition/partition-key-definition.js';
+import { indexingOf } from './index-rules.js';
 import type { PartitionRange } from './ranges.js';
 import type { Throughput } from './throughput.js';
+
+/** Of an item's id, in UTF-8: a longer one names no item. */
+export const ITEM_ID_BYTES_MAX = 1023;
 
 interface Resource {
   readonly serial: Serial;
@@ -19,6 +23,7 @@ export interface StoredContainer extends Resource {
   readonly database: Serial;
   readonly definition: ContainerDefinition;
   readonly ranges: readonly PartitionRange[];
+  readonly indexVersion: number;
   /** The container as its engine sees it: replaced as a whole when the definition changes. */
   readonly engine: Container;
 }
@@ -30,7 +35,11 @@ export interface Offer extends Resource {
   readonly highestEver: number;
 }
 
-export function engineContainer(id: string, definition: ContainerDefinition): Container {
+export function engineContainer(
+  id: string,
+  definition: ContainerDefinition,
+  indexVersion: number,
+): Container {
   return {
     id,
     partitionPaths: partitionPaths(definition.partitionKey),
@@ -40,6 +49,7 @@ export function engineContainer(id: string, definition: ContainerDefinition): Co
       paths: paths.map((path) => ({ path: parsePath(path) ?? [], descending: false })),
       unique: true,
     })),
+    indexing: indexingOf(definition.indexingPolicy, indexVersion),
     expiry: cosmosRules(definition.defaultTtl),
   };
 }

@@ -32,12 +32,15 @@ export function manual(value: unknown): Throughput {
 export function autoscale(maxPerSecond: unknown, incrementPercent?: unknown): Throughput {
   checkAmount(maxPerSecond, AUTOSCALE);
   if (incrementPercent === undefined) return { kind: 'autoscale', maxPerSecond };
-  const percent = Number(incrementPercent);
-  if (!Number.isInteger(percent) || percent < 0 || percent > 100) {
+  if (!isPercent(incrementPercent)) {
     const why = `incrementPercent must be a whole number from 0 to 100, not ${JSON.stringify(incrementPercent)}.`;
     throw failure('invalidInput', { why });
   }
-  return { kind: 'autoscale', maxPerSecond, incrementPercent: percent };
+  return { kind: 'autoscale', maxPerSecond, incrementPercent };
+}
+
+function isPercent(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 100;
 }
 
 function checkAmount(

@@ -18,10 +18,10 @@ const SEGMENTS_MAX = 12;
 
 /** There is no query string: `?` is a legal character of names and arrives as it is. */
 export function parseAddress(url: string): Address {
-  const path = url.replace(/^\/+|\/+$/g, '');
+  const path = withoutOuterSlashes(url);
   if (path === '') return { path: '', shape: '', type: '', names: [], link: '' };
   const segments = path.split('/');
-  if (segments.length > SEGMENTS_MAX) throw failure('invalidPath', { path });
+  if (segments.length > SEGMENTS_MAX) throw failure('invalidPath', { path: `/${path}` });
   const shape: string[] = [];
   const names: string[] = [];
   segments.forEach((segment, index) => {
@@ -38,11 +38,20 @@ export function parseAddress(url: string): Address {
   return { path, shape: shape.join('/'), type, names, link };
 }
 
+/** By hand: a regular expression would try the end anew at every slash of a long run. */
+function withoutOuterSlashes(url: string): string {
+  let start = 0;
+  let end = url.length;
+  while (url[start] === '/') start++;
+  while (end > start && url[end - 1] === '/') end--;
+  return url.slice(start, end);
+}
+
 function decodeSegment(segment: string, path: string): string {
   if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);
   } catch {
-    throw failure('invalidPath', { path });
+    throw failure('invalidPath', { path: `/${path}` });
   }
 }

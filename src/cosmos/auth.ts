@@ -10,6 +10,8 @@ export type Access = 'all' | 'read';
 
 const SKEW_MS = 15 * 60 * 1000;
 const SIGNATURE_BYTES = 32;
+/** `Thu, 01 Jan 2026 00:00:00 GMT`. Other forms would work here and fail at the service. */
+const RFC_1123 = /^[a-z]{3}, \d{1,2} [a-z]{3} \d{4} \d\d:\d\d:\d\d GMT$/i;
 
 /** Answers what a request may do, or throws why not. */
 export type Authenticate = (
@@ -32,7 +34,7 @@ export function authenticator(keys: Keys): Authenticate {
     // Clients send many requests in one second, with the same date.
     if (date !== lastDate) {
       lastDate = date;
-      lastDateMs = Date.parse(date);
+      lastDateMs = RFC_1123.test(date) ? Date.parse(date) : Number.NaN;
     }
     checkDate(lastDateMs, wall);
     const dates = `${typeof msDate === 'string' ? `${msDate.toLowerCase()}\n` : `\n${date.toLowerCase()}`}\n`;

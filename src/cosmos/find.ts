@@ -1,14 +1,20 @@
 // From an address to what it names: by name, or by resource id where no database has that name.
 import type { Catalog } from '../catalog/catalog.js';
 import type { PartitionRange } from '../catalog/ranges.js';
-import type { Database, Offer, StoredContainer } from '../catalog/resources.js';
+import {
+  type Database,
+  ITEM_ID_BYTES_MAX,
+  type Offer,
+  type StoredContainer,
+} from '../catalog/resources.js';
+import type { Scope } from '../documents/list.js';
 import type { ItemKey, Serial } from '../engine/engine.js';
 import { failure } from '../value/errors.js';
 import { effectivePartitionKey } from '../value/partition-hash.js';
 import type { PartitionKey } from '../value/partition-key.js';
 import type { Address } from './address.js';
 import { type CosmosRequest, header } from './request.js';
-import { containerRid, parseOfferRid, parseRid } from './rid.js';
+import { containerRid, parseOfferRid, parseRid, type RidParts } from './rid.js';
 
 export function findDatabase(request: CosmosRequest): Database {
   const database = databaseOf(request.catalog, request.address);
@@ -34,8 +40,9 @@ export function ownerContainer(request: CosmosRequest): StoredContainer {
   const container = containerOf(request, ownerDatabase(request));
   if (!container) throw failure('ownerNotFound', { owner: request.address.names[1] ?? '' });
   const intended = header(request.headers, 'x-ms-cosmos-intended-collection-rid');
-  const actual = containerRid(container);
-  if (intended && intended !== actual) throw failure('wrongContainerRid', { actual, intended });
+  if (intended && intended !== containerRid(container)) {
+    throw failure('wrongContainerRid', { actual: containerRid(container), intended });
+  }
   return container;
 }
 
@@ -53,10 +60,11 @@ export function itemLocator(
   partition: PartitionKey,
 ): ItemKey | Serial {
   const id = request.address.names[2] ?? '';
+  if (Buffer.byteLength(id) > ITEM_ID_BYTES_MAX) throw failure('notFound');
   if (!isRidAddressed(request.catalog, request.address)) return { partition, id };
-  const parts = parseRid(id);
-  const inside = parts?.database === container.database && parts.container === container.serial;
-  if (parts?.item === undefined || !inside) throw failure('notFound');
+  const parts = ridParts(id);
+  const inside = parts.database === container.database && parts.container === container.serial;
+  if (parts.item === undefined || !inside) throw failure('notFound');
   return parts.item;
 }
 
@@ -71,9 +79,15 @@ export function ridLink(catalog: Catalog, address: Address): string | undefined 
  * The name path of a container, as clients store it beside session tokens. Header values are ASCII.
  */
 export function namePath(request: CosmosRequest, container: StoredContainer): string {
+  const known = namePaths.get(container);
+  if (known !== undefined) return known;
   const database = ownerDatabase(request);
-  return encodeURI(`dbs/${database.id}/colls/${container.definition.id}`);
+  const path = encodeURI(`dbs/${database.id}/colls/${container.definition.id}`);
+  namePaths.set(container, path);
+  return path;
 }
+
+const namePaths = new WeakMap<StoredContainer, string>();
 
 export function rangeOf(container: StoredContainer, partition: PartitionKey | undefined): number {
   const [first] = container.ranges;
@@ -81,6 +95,16 @@ export function rangeOf(container: StoredContainer, partition: PartitionKey | un
   const epk = effectivePartitionKey(partition, container.engine.partitionHash);
   const holds = (range: PartitionRange) => range.from <= epk && epk < range.to;
   return container.ranges.find(holds)?.id ?? 0;
+}
+
+/** The ranges that a feed of this scope reads from. */
+export function rangesIn(container: StoredContainer, { partition, span }: Scope): number[] {
+  const epk = partition && effectivePartitionKey(partition, container.engine.partitionHash);
+  const spans = [span, epk === undefined ? undefined : { from: epk, to: `${epk}FF` }];
+  const meets = (range: PartitionRange) =>
+    spans.every((each) => !each || (range.from < each.to && each.from < range.to));
+  const ids = container.ranges.filter(meets).map((range) => range.id);
+  return ids.length > 0 ? ids : [rangeOf(container, partition)];
 }
 
 function databaseOf(catalog: Catalog, address: Address): Database | undefined {
@@ -96,9 +120,16 @@ function containerOf(request: CosmosRequest, database: Database): StoredContaine
   const { address, catalog } = request;
   const name = address.names[1] ?? '';
   if (!isRidAddressed(catalog, address)) return catalog.container(database, name);
-  const parts = parseRid(name);
-  if (!parts || parts.item !== undefined || parts.database !== database.serial) return undefined;
+  const parts = ridParts(name);
+  if (parts.item !== undefined || parts.database !== database.serial) return undefined;
   return catalog.containers(database).find((container) => container.serial === parts.container);
+}
+
+/** Below a database that was found by its rid, nothing but rids can follow. */
+function ridParts(text: string): RidParts {
+  const parts = parseRid(text);
+  if (!parts) throw failure('invalidRid', { value: text });
+  return parts;
 }
 
 function isRidAddressed(catalog: Catalog, address: Address): boolean {

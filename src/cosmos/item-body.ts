@@ -2,7 +2,7 @@
 // one text. It is stored and served as these bytes.
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Etag, Serial } from '../engine/engine.js';
-import { type Doc, docFromBytes } from '../value/doc.js';
+import { type Doc, docFromBoth } from '../value/doc.js';
 import { type ParsedObject, parseObject } from '../value/json.js';
 import { containerSelf, itemRid } from './rid.js';
 
@@ -15,14 +15,19 @@ export function parseItem(body: Buffer): ParsedObject {
 
 export function composeItem(
   container: StoredContainer,
-  members: string,
+  item: ParsedObject,
   serial: Serial,
   etag: Etag,
   writtenSeconds: number,
 ): Doc {
   const rid = itemRid(container, serial);
-  const text =
-    `{${members},"_rid":"${rid}","_self":"${containerSelf(container)}docs/${rid}/",` +
-    `"_etag":${JSON.stringify(etag)},"_attachments":"attachments/","_ts":${writtenSeconds}}`;
-  return docFromBytes(Buffer.from(text));
+  const system = {
+    _rid: rid,
+    _self: `${containerSelf(container)}docs/${rid}/`,
+    _etag: etag,
+    _attachments: 'attachments/',
+    _ts: writtenSeconds,
+  };
+  const text = `{${item.members},${JSON.stringify(system).slice(1)}`;
+  return docFromBoth(Buffer.from(text), { ...item.value, ...system });
 }

@@ -1,8 +1,8 @@
 // The rules for names of resources and ids of items.
+import { ITEM_ID_BYTES_MAX } from '../catalog/resources.js';
 import { failure } from '../value/errors.js';
 
 const NAME_CHARACTERS_MAX = 255;
-const ID_BYTES_MAX = 1023;
 
 /** Databases and containers. */
 export function checkName(body: Readonly<Record<string, unknown>>): string {
@@ -18,8 +18,8 @@ export function checkName(body: Readonly<Record<string, unknown>>): string {
 /** Items: blanks, `?`, `%` and control characters are fine. */
 export function checkItemId(body: Readonly<Record<string, unknown>>): string {
   const id = stringId(body);
-  if (id === '' || Buffer.byteLength(id) > ID_BYTES_MAX) {
-    throw failure('nameInvalid', { name: id, limit: ID_BYTES_MAX + 1 });
+  if (id === '' || Buffer.byteLength(id) > ITEM_ID_BYTES_MAX) {
+    throw failure('nameInvalid', { name: id, limit: ITEM_ID_BYTES_MAX + 1 });
   }
   checkCharacters(id, /[/\\#]/);
   return id;
@@ -32,7 +32,10 @@ function stringId(body: Readonly<Record<string, unknown>>): string {
   throw failure('invalidInput', { why: `The id must be a string, not ${JSON.stringify(id)}.` });
 }
 
+/** Half a surrogate pair, which neither UTF-8 nor a URL can hold: no path could name it. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
 function checkCharacters(id: string, forbidden: RegExp): void {
-  const character = forbidden.exec(id)?.[0];
+  const character = (forbidden.exec(id) ?? LONE_SURROGATE.exec(id))?.[0];
   if (character !== undefined) throw failure('nameInvalidCharacter', { character });
 }

@@ -10,6 +10,7 @@ import type { StoredContainer } from '../catalog/resources.js';
 import type { Scope } from '../documents/list.js';
 import type { EpkSpan } from '../engine/engine.js';
 import { failure } from '../value/errors.js';
+import { isTooDeep } from '../value/json.js';
 import {
   extractPartitionKey,
   type PartitionKey,
@@ -75,6 +76,7 @@ function partitionKey(
 ): PartitionKey | undefined {
   const text = header(headers, 'x-ms-documentdb-partitionkey');
   if (text === undefined || text === '') return undefined;
+  if (isTooDeep(text)) throw failure('partitionKeyMalformed', { value: text });
   const key = parsePartitionKey(text, container.engine.partitionPaths.length);
   if (key.length > 0) return key;
   if (container.definition.partitionKey.systemKey) return [undefined];

@@ -63,27 +63,44 @@ export function feedReply(
 export function itemHeaders(
   container: StoredContainer,
   path: string,
-  rangeId: number,
+  ranges: number | readonly number[],
   lsn: Lsn,
   charge: number,
 ): string[] {
   const position = String(lsn);
+  const ids = typeof ranges === 'number' ? [ranges] : ranges;
   return [
     'x-ms-request-charge',
     chargeText(charge),
     'x-ms-session-token',
-    sessionToken(rangeId, lsn),
+    sessionToken(ids, lsn),
     'lsn',
     position,
     'x-ms-global-committed-lsn',
     position,
     'x-ms-documentdb-partitionkeyrangeid',
-    String(rangeId),
+    ids.join(),
     'x-ms-content-path',
     containerRid(container),
     'x-ms-alt-content-path',
     path,
   ];
+}
+
+/** A feed strung together from JSON texts and stored bytes, without parsing any. */
+export function rowsBody(
+  rid: string,
+  envelope: string,
+  rows: readonly (string | Uint8Array)[],
+): Buffer {
+  const parts: Uint8Array[] = [Buffer.from(`{"_rid":"${rid}","${envelope}":[`)];
+  const comma = Buffer.from(',');
+  rows.forEach((row, index) => {
+    if (index > 0) parts.push(comma);
+    parts.push(typeof row === 'string' ? Buffer.from(row) : row);
+  });
+  parts.push(Buffer.from(`],"_count":${rows.length}}`));
+  return Buffer.concat(parts);
 }
 
 export function chargeText(charge: number): string {

@@ -13,10 +13,12 @@ export interface CosmosRequest {
   readonly at: Instant;
   readonly activityId: string;
   /** `http://host:port` as the client wrote it. */
-  readonly origin: string;
+  origin(): string;
   readonly catalog: Catalog;
   readonly documents: Documents;
   body(): Promise<Buffer>;
+  /** True once the client has gone away, so that long work can stop. */
+  abandoned(): boolean;
 }
 
 /** Request bodies and documents alike. */

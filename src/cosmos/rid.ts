@@ -16,8 +16,15 @@ export function databaseRid(serial: Serial): string {
 }
 
 export function containerRid(container: Pick<StoredContainer, 'database' | 'serial'>): string {
-  return encode(containerBytes(container));
+  const known = containerRids.get(container);
+  if (known !== undefined) return known;
+  const rid = encode(containerBytes(container));
+  containerRids.set(container, rid);
+  return rid;
 }
+
+/** Every request on an item needs it, so it is worked out once. */
+const containerRids = new WeakMap<object, string>();
 
 export function itemRid(container: StoredContainer, serial: Serial): string {
   return encode(Buffer.concat([containerBytes(container), childBytes(serial, 0)]));

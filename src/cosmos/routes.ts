@@ -14,9 +14,11 @@ import { listConflicts } from './verbs/list-conflicts.js';
 import { listContainers } from './verbs/list-containers.js';
 import { listDatabases } from './verbs/list-databases.js';
 import { listItems } from './verbs/list-items.js';
-import { listOffers, queryOffers } from './verbs/list-offers.js';
+import { listOffers } from './verbs/list-offers.js';
 import { listRanges } from './verbs/list-ranges.js';
+import { planQuery } from './verbs/plan-query.js';
 import { queryItems } from './verbs/query-items.js';
+import { queryContainers, queryDatabases, queryOffers } from './verbs/query-resources.js';
 import { readAccount } from './verbs/read-account.js';
 import { readContainer } from './verbs/read-container.js';
 import { readDatabase } from './verbs/read-database.js';
@@ -45,13 +47,13 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
 
   ['GET',    'dbs',                'ListDatabases',    listDatabases],
   ['POST',   'dbs',                'CreateDatabase',   createDatabase],
-  ['QUERY',  'dbs',                'QueryDatabases',   notYet('Querying databases')],
+  ['QUERY',  'dbs',                'QueryDatabases',   queryDatabases],
   ['GET',    'dbs/*',              'ReadDatabase',     readDatabase],
   ['DELETE', 'dbs/*',              'DeleteDatabase',   deleteDatabase],
 
   ['GET',    'dbs/*/colls',        'ListContainers',   listContainers],
   ['POST',   'dbs/*/colls',        'CreateContainer',  createContainer],
-  ['QUERY',  'dbs/*/colls',        'QueryContainers',  notYet('Querying containers')],
+  ['QUERY',  'dbs/*/colls',        'QueryContainers',  queryContainers],
   ['GET',    coll,                 'ReadContainer',    readContainer],
   ['PUT',    coll,                 'ReplaceContainer', replaceContainer],
   ['DELETE', coll,                 'DeleteContainer',  deleteContainer],
@@ -63,7 +65,7 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['POST',   `${coll}/docs`,       'CreateItem',       createItem],
   ['UPSERT', `${coll}/docs`,       'UpsertItem',       upsertItem],
   ['QUERY',  `${coll}/docs`,       'QueryItems',       queryItems],
-  ['PLAN',   `${coll}/docs`,       'PlanQuery',        notYet('Planning a query')],
+  ['PLAN',   `${coll}/docs`,       'PlanQuery',        planQuery],
   ['BATCH',  `${coll}/docs`,       'BatchItems',       notYet('A batch')],
   ['GET',    `${coll}/docs/*`,     'ReadItem',         readItem],
   ['PUT',    `${coll}/docs/*`,     'ReplaceItem',      replaceItem],

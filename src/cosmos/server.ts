@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
-import { readBody } from '../http/body.js';
+import { hasLeft, readBody } from '../http/body.js';
 import { codeOf } from '../http/codes.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
@@ -45,6 +45,8 @@ export function cosmosHandler(face: CosmosFace) {
       if (incoming.method === 'OPTIONS') reply = preflight(incoming.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, incoming, activityId, trail);
     } catch (error) {
+      // That is no defect, no failure to count, and nobody reads the answer.
+      if (hasLeft(incoming)) return;
       reply = errorReply(face, incoming, error, activityId);
     }
     send(face, incoming, response, reply, activityId);
@@ -94,10 +96,11 @@ function requestOf(
     headers: incoming.headers,
     at: face.clock.now(),
     activityId,
-    origin: originOf(incoming),
+    origin: () => originOf(incoming),
     catalog: face.catalog,
     documents: face.documents,
     body: () => readBody(incoming, BODY_BYTES_MAX),
+    abandoned: () => incoming.socket.destroyed,
   };
 }
 
@@ -127,8 +130,7 @@ function errorReply(
   activityId: string,
 ): Reply {
   const known = error instanceof MayflyError ? error : failure('internal');
-  // A client that went away in the middle of its request is no defect, and nobody reads the answer.
-  if (known !== error && !incoming.destroyed) face.report(error, activityId);
+  if (known !== error) face.report(error, activityId);
   const { status, subStatus, wrapped } = known.kind;
   const trailer = `ActivityId: ${activityId}, Mayfly/${face.version}`;
   const text = wrapped ? `Message: ${JSON.stringify({ Errors: [known.message] })}` : known.message;

@@ -4,6 +4,7 @@
 //
 //   token = rangeId ":" [version "#"] lsn { "#" region "=" lsn }        several joined by ","
 import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredContainer } from '../catalog/resources.js';
 import type { Lsn } from '../engine/engine.js';
 import { failure } from '../value/errors.js';
 import { header } from './request.js';
@@ -15,22 +16,27 @@ export const ACCOUNT_CONSISTENCY = 'Session';
 /** From strong to weak. */
 const LEVELS = ['strong', 'boundedstaleness', 'session', 'consistentprefix', 'eventual'];
 
-export function sessionToken(rangeId: number, lsn: Lsn): string {
-  return `${rangeId}:-1#${lsn}`;
+export function sessionToken(rangeIds: readonly number[], lsn: Lsn): string {
+  return rangeIds.map((id) => `${id}:-1#${lsn}`).join(',');
 }
 
 /**
  * A read may ask for what it or another client has written; a position not reached yet is not
- * available.
+ * available. Parts about ranges that the container does not have, such as split ones, say nothing.
  */
-export function checkSession(headers: IncomingHttpHeaders, reached: Lsn): void {
+export function checkSession(
+  headers: IncomingHttpHeaders,
+  { ranges }: StoredContainer,
+  reached: Lsn,
+): void {
   const token = header(headers, 'x-ms-session-token');
   if (!token) return;
   if (token.length > TOKEN_CHARACTERS_MAX) throw failure('invalidSessionToken', { value: token });
   for (const part of token.split(',')) {
     const match = PART.exec(part.trim());
     if (!match) throw failure('invalidSessionToken', { value: token });
-    if (Number(match[3]) > reached) throw failure('sessionNotAvailable');
+    const known = ranges.some((range) => range.id === Number(match[1]));
+    if (known && Number(match[3]) > reached) throw failure('sessionNotAvailable');
   }
 }
 

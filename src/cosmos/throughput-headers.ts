@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { autoscale, manual, type Throughput } from '../catalog/throughput.js';
 import { failure } from '../value/errors.js';
+import { isTooDeep } from '../value/json.js';
 import { header } from './request.js';
 
 const MANUAL = 'x-ms-offer-throughput';
@@ -32,7 +33,7 @@ function autopilot(text: string): Throughput {
 
 function parse(text: string): Readonly<Record<string, unknown>> {
   try {
-    const parsed: unknown = JSON.parse(text);
+    const parsed: unknown = isTooDeep(text) ? undefined : JSON.parse(text);
     if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
   } catch {
     // Falls through to the same refusal.

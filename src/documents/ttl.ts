@@ -80,7 +80,7 @@ export async function previewTtl(
   const dying: Expiry[] = [];
   let expireNow = 0;
   let doomed = 0;
-  for await (const fuse of fuses(engine, container, wanted, undefined, LAST_INSTANT)) {
+  for await (const fuse of fuses(engine, container, wanted, undefined, FAR)) {
     doomed += 1;
     if (fuse.due <= at) {
       if (!isDead(fuse, wanted, current, at)) {

@@ -30,8 +30,8 @@ export function withContract(engine: Engine): Engine {
       const plan = engine.plan(container, request);
       return {
         ...plan,
-        run: async function* (at, after, budget) {
-          for await (const batch of plan.run(at, after, budget)) {
+        run: async function* (at, budget) {
+          for await (const batch of plan.run(at, budget)) {
             assertBatch(container, batch, at, budget.rowsMax);
             yield batch;
           }

@@ -5,6 +5,7 @@ import type { Instant } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
 import type { PartitionHash, PartitionKey, Scalar } from '../value/partition-key.js';
 import type { Path } from '../value/path.js';
+import type { Indexing, IndexPath } from './indexing.js';
 
 /** Position in a container's change order; grows with every commit. */
 export type Lsn = number;
@@ -30,6 +31,7 @@ export interface Container {
   readonly partitionPaths: readonly Path[];
   readonly partitionHash: PartitionHash;
   readonly indexes: readonly IndexDef[];
+  readonly indexing: Indexing;
   readonly expiry: readonly ExpiryRule[];
 }
 /** Unique indexes hold per logical partition; a missing value counts as null. */
@@ -44,20 +46,18 @@ export interface IndexDef {
  * client asked.
  */
 export type Filter =
-  | { readonly op: 'and' | 'or'; readonly all: readonly Filter[] }
-  | { readonly op: 'not'; readonly filter: Filter }
+  | { readonly op: 'and'; readonly all: readonly Filter[] }
   | {
       readonly op: '=' | '<' | '<=' | '>' | '>=';
-      readonly path: Path;
+      readonly path: IndexPath;
       readonly value: Scalar;
     }
-  | { readonly op: 'in'; readonly path: Path; readonly values: readonly Scalar[] }
-  | { readonly op: 'defined'; readonly path: Path }
-  | { readonly op: 'prefix'; readonly path: Path; readonly value: string }
-  | { readonly op: 'any'; readonly path: Path; readonly element: Filter };
+  | { readonly op: 'in'; readonly path: IndexPath; readonly values: readonly Scalar[] }
+  | { readonly op: 'defined'; readonly path: IndexPath }
+  | { readonly op: 'prefix'; readonly path: IndexPath; readonly value: string };
 
 export interface OrderBy {
-  readonly path: Path;
+  readonly path: IndexPath;
   readonly descending: boolean;
 }
 
@@ -77,6 +77,8 @@ export interface ScanRequest {
   readonly filter: Filter | undefined;
   readonly order: readonly OrderBy[];
   readonly limit: number | undefined;
+  /** Where to go on; the plan is then the one that made it. */
+  readonly after: Resume | undefined;
 }
 /** What the engine promises. Whatever it does not promise, the query pipeline does itself. */
 export interface Plan {
@@ -84,11 +86,14 @@ export interface Plan {
   readonly ordered: boolean;
   readonly limited: boolean;
   readonly explain: string;
-  /** Throws `BadResume` for a resume point that this plan did not make. */
-  run(at: Instant, after: Resume | undefined, budget: Budget): AsyncIterable<Batch>;
+  run(at: Instant, budget: Budget): AsyncIterable<Batch>;
+  /** How many items `run` would yield, where that can be told without reading them. */
+  readonly count: ((at: Instant) => Promise<{ items: number; lsn: Lsn }>) | undefined;
 }
 export type Resume = Uint8Array & { readonly __opaque: 'resume' };
 export class BadResume extends Error {}
+/** The index rules changed while a plan was run: what it has not yielded yet is for a new plan. */
+export class PlanOutdated extends Error {}
 /** The container was dropped while a request for it was under way. */
 export class ContainerGone extends Error {}
 
@@ -103,6 +108,8 @@ export interface Budget {
  */
 export interface Batch {
   readonly items: readonly Item[];
+  /** The resume point behind one of the items, for a reader that stops in the middle of the batch. */
+  resumeAfter(index: number): Resume;
   readonly resume: Resume | undefined;
   readonly lsn: Lsn;
 }
@@ -149,6 +156,8 @@ export type WriteOutcome =
 export interface Stats {
   /** Items kept, dead and unpurged ones included. */
   readonly items: number;
+  /** How much of the index over paths is built, in per cent. */
+  readonly indexProgress: number;
   readonly bytes: number;
   readonly lsn: Lsn;
 }
@@ -191,6 +200,7 @@ export interface Engine {
     keys: readonly (ItemKey | Serial)[],
     at: Instant,
   ): Promise<{ readonly items: readonly (Item | undefined)[]; readonly lsn: Lsn }>;
+  /** Throws `BadResume` for a resume point that no plan for this request has made. */
   plan(container: Container, request: ScanRequest): Plan;
   commit(
     container: Container,

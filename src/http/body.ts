@@ -25,6 +25,14 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   return collect(request, bytesMax);
 }
 
+/**
+ * True when the client went away in the middle of its request. A request that has arrived is
+ * destroyed too, once it is read, but its client still waits.
+ */
+export function hasLeft(request: IncomingMessage): boolean {
+  return request.destroyed && !request.complete;
+}
+
 function refusalOf(request: IncomingMessage, bytesMax: number): MayflyError | undefined {
   const encoding = request.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {

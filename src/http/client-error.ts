@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { failure } from '../value/errors.js';
+import { codeOf } from './codes.js';
 
 export const HEADER_BYTES_MAX = 32 * 1024;
 
@@ -11,15 +12,31 @@ export function answerClientError(error: Error & { code?: string }, socket: Dupl
   const code = error.code ?? '';
   const isTimeout = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   const isParsing = code.startsWith('HPE_');
-  if (socket.writableEnded && isParsing) {
-    // Once the answer is on its way the parser complains about every further piece of the same
-    // request.
+  if (piecesSeen.has(socket) && isParsing) {
+    // Once it has complained the parser does so about every further piece of the same request.
     lingerOrDestroy(socket);
-  } else if ((!isTimeout && !isParsing) || !socket.writable || answerOn(socket)?.headersSent) {
-    // A failed TLS handshake or a broken connection has nobody left to talk to, and text in the
-    // middle of an answer would corrupt it.
+  } else if ((!isTimeout && !isParsing) || !socket.writable) {
+    // A failed TLS handshake or a broken connection has nobody left to talk to.
     socket.destroy();
-  } else if (isTimeout) {
+  } else {
+    piecesSeen.set(socket, 0);
+    answerInTurn(socket, code);
+  }
+}
+
+/**
+ * Requests that arrived in full before the bad one get their own answers first: a client that read
+ * the refusal instead would believe that its write was refused, while it was done.
+ */
+function answerInTurn(socket: Duplex, code: string): void {
+  const answer = answerOn(socket);
+  if (!socket.writable) return;
+  if (answer?.req.complete) {
+    answer.once('finish', () => answerInTurn(socket, code));
+  } else if (answer?.headersSent) {
+    // Text in the middle of an answer would corrupt it.
+    socket.destroy();
+  } else if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     // A slow client could hold the connection for ever by sending a byte now and then.
     socket.end(answerTo(code), () => socket.destroy());
   } else {
@@ -51,7 +68,7 @@ function lingerOrDestroy(socket: Duplex): void {
 function answerTo(code: string): string {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const { message } = failure('headersTooLarge', { limit: HEADER_BYTES_MAX });
-    return rawAnswer('431 Request Header Fields Too Large', 'BadRequest', message);
+    return rawAnswer('431 Request Header Fields Too Large', codeOf(431), message);
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     const message = 'The request did not arrive completely within the time allowed.';

@@ -1,6 +1,6 @@
 // One port that speaks HTTP and HTTPS: the first byte of a connection tells which. The certificate
 // is not asked for before the first TLS client comes.
-import type { Server as HttpServer, RequestListener } from 'node:http';
+import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { Connections } from './connections.js';
@@ -39,7 +39,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const connections = new Connections();
   const handler: RequestListener = (request, response) => {
     if (connections.draining) response.shouldKeepAlive = false;
-    options.handler(request, response);
+    if (request.headers.host !== undefined || request.httpVersion !== '1.1') {
+      options.handler(request, response);
+    } else refuse(response, 'A request of HTTP/1.1 must have the header Host.');
   };
   const plain = makePlain(timeouts, options.tls === 'only' ? refusePlain : handler);
   connections.addSpeaker(plain);
@@ -66,10 +68,13 @@ const SCHEMES = { auto: ['http', 'https'], only: ['https'], off: ['http'] } as c
 const TLS_HANDSHAKE = 0x16;
 
 const refusePlain: RequestListener = (_request, response) => {
-  const message = 'This address speaks HTTPS only. Use https:// instead of http://.';
+  refuse(response, 'This address speaks HTTPS only. Use https:// instead of http://.');
+};
+
+function refuse(response: ServerResponse, message: string): void {
   response.writeHead(400, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify({ code: 'BadRequest', message }));
-};
+}
 
 function once<T>(make: () => T): () => T {
   let made: T | undefined;
@@ -116,6 +121,8 @@ function handOverSecure(socket: Socket, secure: () => HttpsServer): void {
     socket.destroy();
     return;
   }
+  // As with the sockets of an HTTPS server: one that ends amid its handshake is closed.
+  socket.allowHalfOpen = false;
   server.emit('connection', socket);
 }
 

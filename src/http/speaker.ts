@@ -35,7 +35,7 @@ export const TIMEOUTS: Timeouts = {
 };
 
 export function makePlain(timeouts: Timeouts, handler: RequestListener): HttpServer {
-  return createHttp(settingsOf(timeouts), handler).on('clientError', answerClientError);
+  return speak(createHttp(settingsOf(timeouts), handler), handler);
 }
 
 export function makeSecure(
@@ -44,7 +44,15 @@ export function makeSecure(
   { cert, key }: SecureContext,
 ): HttpsServer {
   const settings = { ...settingsOf(timeouts), handshakeTimeout: timeouts.headersMs, cert, key };
-  return createHttps(settings, handler).on('clientError', answerClientError);
+  return speak(createHttps(settings, handler), handler);
+}
+
+/** Node's own answers have no body, and clients parse the body of every refusal. */
+function speak<S extends Speaker>(speaker: S, handler: RequestListener): S {
+  speaker.on('clientError', answerClientError);
+  // An expectation that nobody knows may be ignored.
+  speaker.on('checkExpectation', handler);
+  return speaker;
 }
 
 /**
@@ -59,6 +67,8 @@ function settingsOf(timeouts: Timeouts) {
   return {
     noDelay: true,
     maxHeaderSize: HEADER_BYTES_MAX,
+    // listen.ts asks for it, and says why.
+    requireHostHeader: false,
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
     requestTimeout: timeouts.requestMs,

@@ -4,6 +4,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 export interface Entropy {
   uuid(): string;
   bytes(count: number): Uint8Array;
+  /** A number in [0, 1). */
+  fraction(): number;
   /** A quoted etag that no earlier write had, also when it follows within the same second. */
   etag(writtenSeconds: number): string;
 }
@@ -19,6 +21,7 @@ export function systemEntropy(): Entropy {
   return {
     uuid: randomUUID,
     bytes: (count) => randomBytes(count),
+    fraction: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
     etag: (writtenSeconds) => {
       low = (low + 1) >>> 0;
       if (low === 0) high = (high + 1) & 0xffff;

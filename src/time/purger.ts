@@ -48,6 +48,8 @@ export class Purger {
   #background: Promise<void> | undefined;
   #demanded: Promise<unknown> = Promise.resolve();
   #demands = 0;
+  readonly #passes = new Set<Promise<unknown>>();
+  #wake: () => void = () => undefined;
   #paused = false;
   #closed = false;
   #purgedTotal = 0;
@@ -71,6 +73,14 @@ export class Purger {
   forget(id: string): void {
     this.#watched.delete(id);
     this.#setAlarm();
+  }
+
+  /**
+   * Resolves when the passes under way are over. After `forget` that means that no more items go by
+   * the old rules, so these can be changed without losing an item that the new ones revive (T7).
+   */
+  async passesOver(): Promise<void> {
+    await Promise.allSettled(this.#passes);
   }
 
   /**
@@ -121,6 +131,7 @@ export class Purger {
   async close(): Promise<void> {
     this.#closed = true;
     this.#alarm?.cancel();
+    this.#wake();
     await this.#demanded;
     await this.#background;
   }
@@ -151,12 +162,15 @@ export class Purger {
 
   async #runThrough(): Promise<number> {
     let purged = 0;
-    for (const { target } of [...this.#watched.values()]) {
-      while (!this.#closed && this.#watched.has(target.id)) {
+    for (const id of [...this.#watched.keys()]) {
+      // The target is asked for before every pass, because its rules may have changed meanwhile.
+      let target = this.#watched.get(id)?.target;
+      while (!this.#closed && target) {
         const pass = await this.#pass(target, ROWS_IDLE);
         purged += pass.purged;
         if (pass.next === undefined || pass.next > this.#clock.now()) break;
         await breathe();
+        target = this.#watched.get(id)?.target;
       }
     }
     return purged;
@@ -164,7 +178,7 @@ export class Purger {
 
   async #runUntilCaughtUp(): Promise<void> {
     try {
-      await rest(GATHER_MS);
+      await this.#rest(GATHER_MS);
       while (!this.#paused && !this.#closed) {
         // A run on demand goes first, so that "until nothing is due" counts what it did itself.
         if (this.#demands > 0) await this.#demanded;
@@ -173,19 +187,21 @@ export class Purger {
         const busy = this.#load.active > 0;
         const took = stopwatch();
         await this.#pass(earliest.target, busy ? ROWS_BUSY : ROWS_IDLE);
-        if (busy) await rest(Math.max(1, took() * (BUSY_SHARE - 1)));
+        if (busy) await this.#rest(Math.max(1, took() * (BUSY_SHARE - 1)));
         else await breathe();
       }
     } catch (error) {
       this.#report(error);
-      await rest(RETRY_MS);
+      await this.#rest(RETRY_MS);
     }
   }
 
   async #pass(target: Purgeable, rowsMax: number): Promise<PurgePass> {
     const at = this.#clock.now();
     const took = stopwatch();
-    const pass = await target.purge(at, rowsMax);
+    const passing = target.purge(at, rowsMax);
+    this.#passes.add(passing);
+    const pass = await passing.finally(() => this.#passes.delete(passing));
     const watched = this.#watched.get(target.id);
     // The target may have been replaced meanwhile, by one with other rules that has its own next
     // instant.
@@ -195,5 +211,14 @@ export class Purger {
     this.#lastRun = at;
     if (pass.purged > 0) this.#itemsPerSecond = Math.round((pass.purged * 1000) / took());
     return pass;
+  }
+
+  /** Ends early on close: the timer by itself does not keep the process alive until then. */
+  #rest(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      if (this.#closed) resolve();
+      else void rest(ms).then(resolve);
+    });
   }
 }

@@ -21,6 +21,7 @@ export const errorTable = {
   // 400: the request itself
   invalidInput: gateway(400, 'One of the input values is invalid. {why}'),
   invalidPath: gateway(400, 'The request path {path} is invalid.'),
+  invalidRid: gateway(400, "Failed to parse the value '{value}' as ResourceId."),
   invalidHeader: gateway(
     400,
     "Value '{value}' specified for the header '{header}' is invalid. {why}",
@@ -57,6 +58,19 @@ export const errorTable = {
     "The input name '{name}' is invalid. Ensure to provide a unique non-empty string less than '{limit}' characters.",
   ),
   notSupported: gateway(400, '{what} is not supported by this version of Mayfly. {hint}'),
+  orderByExcluded: backend(
+    400,
+    "The index path corresponding to the specified order-by item is excluded. The path is '{path}'.",
+  ),
+  orderByComposite: backend(
+    400,
+    'The order by query does not have a corresponding composite index that it can be served from.',
+  ),
+  queryInvalid: gateway(400, 'Message: {errors}'),
+  queryFeaturesMissing: gateway(
+    400,
+    'Query contains 1 or more unsupported features. Upgrade your SDK to a version that does support the requested features: {features}.',
+  ),
   wrongContainerRid: gateway(
     400,
     "The container's resource id is '{actual}', not '{intended}' as the request intended: it was deleted and created again.",

@@ -26,6 +26,14 @@ export function parseObject(bytes: Buffer, without: ReadonlySet<string>): Parsed
   return { value: value as Record<string, unknown>, members: membersOf(text, without) };
 }
 
+/**
+ * True for JSON nested beyond the limit. JSON.parse takes it, but JSON.stringify recurses and would
+ * exhaust the stack when a message shows the value.
+ */
+export function isTooDeep(text: string): boolean {
+  return nestingOf(text) > NESTING_MAX;
+}
+
 function textOf(bytes: Buffer): string {
   if (bytes.length === 0) throw failure('invalidJson', { why: 'The body is empty.' });
   if (!isUtf8(bytes)) throw failure('invalidJson', { why: 'The body is not valid UTF-8.' });
@@ -33,8 +41,7 @@ function textOf(bytes: Buffer): string {
 }
 
 function parseText(text: string): unknown {
-  // Before JSON.parse, which recurses and would meet a stack limit of its own on hostile input.
-  if (nestingOf(text) > NESTING_MAX) throw failure('nestingTooDeep', { limit: NESTING_MAX });
+  if (isTooDeep(text)) throw failure('nestingTooDeep', { limit: NESTING_MAX });
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -21,15 +21,16 @@ export function parsePath(text: string): readonly string[] | undefined {
 }
 
 /**
- * The value at a path; undefined where a step is missing. Own properties only, so `/constructor`
- * finds nothing.
+ * The value at a path; undefined where a step is missing. Names lead into objects and numbers into
+ * arrays, and only own properties count, so neither `/constructor` nor `/list/length` finds
+ * anything.
  */
 export function valueAt(value: unknown, path: Path): unknown {
   let current = value;
   for (const step of path) {
-    if (typeof current !== 'object' || current === null || !Object.hasOwn(current, step)) {
-      return undefined;
-    }
+    if (typeof current !== 'object' || current === null) return undefined;
+    const fits = Array.isArray(current) ? typeof step === 'number' : typeof step === 'string';
+    if (!fits || !Object.hasOwn(current, step)) return undefined;
     current = (current as Record<string | number, unknown>)[step];
   }
   return current;

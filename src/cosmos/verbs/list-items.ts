@@ -1,14 +1,16 @@
 // GET /dbs/{db}/colls/{coll}/docs: all items, or those of a partition key or range, page by page.
-import type { StoredContainer } from '../../catalog/resources.js';
-import { listItems as list, type Page } from '../../documents/list.js';
+import { listItems as list } from '../../documents/list.js';
 import { pageCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
-import { namePath, ownerContainer, rangeOf } from '../find.js';
+import { namePath, ownerContainer, rangesIn } from '../find.js';
 import { scopeOf } from '../partition-header.js';
-import { itemHeaders, type Reply } from '../reply.js';
+import { itemHeaders, type Reply, rowsBody } from '../reply.js';
 import { type CosmosRequest, header, pageOf } from '../request.js';
 import { containerRid } from '../rid.js';
 import { checkSession } from '../session.js';
+
+/** More than any token of a list has, and less than the keys they hold may have. */
+const CONTINUATION_CHARACTERS_MAX = 1024;
 
 export async function listItems(request: CosmosRequest): Promise<Reply> {
   const feed = header(request.headers, 'a-im');
@@ -16,26 +18,17 @@ export async function listItems(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
   const scope = scopeOf(request.headers, container);
   const wanted = pageOf(request.headers);
+  if (wanted.continuation && wanted.continuation.length > CONTINUATION_CHARACTERS_MAX) {
+    throw failure('invalidContinuation');
+  }
   const page = await list(request.documents, container, scope, wanted, request.at);
-  checkSession(request.headers, page.lsn);
+  checkSession(request.headers, container, page.lsn);
   const bytes = page.items.reduce((sum, item) => sum + item.doc.bytes.length, 0);
   const charge = pageCharge(page.items.length, bytes, wanted.continuation === undefined);
   const path = namePath(request, container);
-  const rangeId = rangeOf(container, undefined);
-  const headers = itemHeaders(container, path, rangeId, page.lsn, charge);
+  const headers = itemHeaders(container, path, rangesIn(container, scope), page.lsn, charge);
   headers.push('x-ms-item-count', String(page.items.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
-  return { status: 200, headers, body: feedBody(container, page) };
-}
-
-/** The stored bytes of the items, strung together without parsing any. */
-function feedBody(container: StoredContainer, page: Page): Buffer {
-  const parts: Uint8Array[] = [Buffer.from(`{"_rid":"${containerRid(container)}","Documents":[`)];
-  const comma = Buffer.from(',');
-  page.items.forEach((item, index) => {
-    if (index > 0) parts.push(comma);
-    parts.push(item.doc.bytes);
-  });
-  parts.push(Buffer.from(`],"_count":${page.items.length}}`));
-  return Buffer.concat(parts);
+  const rows = page.items.map((item) => item.doc.bytes);
+  return { status: 200, headers, body: rowsBody(containerRid(container), 'Documents', rows) };
 }

@@ -1,16 +1,53 @@
-// POST …/docs as a query. Until the SQL language is here, one query is answered: all items, which
-// is how the SDKs list.
-import { failure } from '../../value/errors.js';
-import { parseQuery } from '../query-text.js';
-import type { Reply } from '../reply.js';
-import type { CosmosRequest } from '../request.js';
-import { listItems } from './list-items.js';
+// POST /dbs/{db}/colls/{coll}/docs as a query.
+import { queryItems as run } from '../../documents/query.js';
+import { pageCharge } from '../../throughput/charges.js';
+import { namePath, ownerContainer, rangesIn } from '../find.js';
+import { scopeOf } from '../partition-header.js';
+import { hintsOf } from '../query-hints.js';
+import { lowerQuery, parseQueryBody } from '../query-request.js';
+import { itemHeaders, type Reply, rowsBody } from '../reply.js';
+import { type CosmosRequest, flag, header, pageOf } from '../request.js';
+import { containerRid } from '../rid.js';
+import { checkSession } from '../session.js';
 
 export async function queryItems(request: CosmosRequest): Promise<Reply> {
-  const query = parseQuery(await request.body());
-  if (query.where === undefined) return listItems(request);
-  throw failure('notSupported', {
-    what: `The query "${query.text}"`,
-    hint: 'Items can be read one by one, or all of them with SELECT * FROM c.',
+  const container = ownerContainer(request);
+  const scope = scopeOf(request.headers, container);
+  const wanted = pageOf(request.headers);
+  const body = parseQueryBody(await request.body());
+  const page = await run(request.documents, container, scope, {
+    query: lowerQuery(body, hintsOf(container.definition)),
+    name: body.name,
+    ...wanted,
+    at: request.at,
+    abandoned: request.abandoned,
   });
+  checkSession(request.headers, container, page.work.lsn);
+  const { documents, documentBytes, lsn } = page.work;
+  const charge = pageCharge(documents, documentBytes, wanted.continuation === undefined);
+  const path = namePath(request, container);
+  const headers = itemHeaders(container, path, rangesIn(container, scope), lsn, charge);
+  headers.push('x-ms-item-count', String(page.rows.length));
+  if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
+  if (flag(request.headers, 'x-ms-documentdb-populatequerymetrics')) {
+    headers.push('x-ms-documentdb-query-metrics', metricsOf(page));
+  }
+  const correlated = header(request.headers, 'x-ms-cosmos-correlated-activityid');
+  if (correlated) headers.push('x-ms-cosmos-correlated-activityid', correlated);
+  const rid = containerRid(container);
+  return { status: 200, headers, body: rowsBody(rid, 'Documents', page.rows) };
+}
+
+function metricsOf(page: {
+  readonly rows: readonly { readonly length: number }[];
+  readonly work: { readonly documents: number; readonly documentBytes: number };
+}): string {
+  const { documents, documentBytes } = page.work;
+  const outputBytes = page.rows.reduce((sum, row) => sum + row.length, 0);
+  return [
+    `retrievedDocumentCount=${documents}`,
+    `retrievedDocumentSize=${documentBytes}`,
+    `outputDocumentCount=${page.rows.length}`,
+    `outputDocumentSize=${outputBytes}`,
+  ].join(';');
 }

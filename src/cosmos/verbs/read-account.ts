@@ -34,7 +34,7 @@ const QUERY_ENGINE = JSON.stringify({
 });
 
 export async function readAccount(request: CosmosRequest): Promise<Reply> {
-  const locations = [{ name: 'Local', databaseAccountEndpoint: `${request.origin}/` }];
+  const locations = [{ name: 'Local', databaseAccountEndpoint: `${request.origin()}/` }];
   return jsonReply(200, DEFINITION_READ_CHARGE, {
     _self: '',
     id: ACCOUNT_ID,

@@ -1,5 +1,6 @@
 // GET /dbs/{db}/colls/{coll}
-import type { Database, StoredContainer } from '../../catalog/resources.js';
+import type { Database } from '../../catalog/resources.js';
+import type { Stats } from '../../engine/engine.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { isCurrent } from '../conditions.js';
 import { findContainer, ownerDatabase } from '../find.js';
@@ -16,14 +17,13 @@ export async function readContainer(request: CosmosRequest): Promise<Reply> {
   if (isCurrent(request.headers, container.etag)) {
     return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', container.etag]);
   }
-  const quota = flag(request.headers, 'x-ms-documentdb-populatequotainfo')
-    ? await quotaHeaders(request, container)
-    : [];
+  const stats = await request.documents.engine.stats(container.engine);
+  const wantsQuota = flag(request.headers, 'x-ms-documentdb-populatequotainfo');
   return resourceReply(200, DEFINITION_READ_CHARGE, containerResource(container), [
     'x-ms-documentdb-collection-index-transformation-progress',
-    '100',
+    String(stats.indexProgress),
     ...databaseHeaders(ownerDatabase(request)),
-    ...quota,
+    ...(wantsQuota ? quotaHeaders(stats) : []),
   ]);
 }
 
@@ -38,11 +38,7 @@ export function databaseHeaders(database: Database): readonly string[] {
 }
 
 /** Sizes are in KB. What expired counts until it is purged, as it still takes space. */
-async function quotaHeaders(
-  request: CosmosRequest,
-  container: StoredContainer,
-): Promise<readonly string[]> {
-  const { items, bytes } = await request.documents.engine.stats(container.engine);
+function quotaHeaders({ items, bytes }: Stats): readonly string[] {
   const kilobytes = Math.ceil(bytes / 1024);
   const usage = `functions=0;storedProcedures=0;triggers=0;documentSize=${kilobytes};documentsSize=${kilobytes};documentsCount=${items};collectionSize=${kilobytes};`;
   return ['x-ms-resource-quota', QUOTA, 'x-ms-resource-usage', usage];

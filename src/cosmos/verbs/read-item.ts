@@ -2,6 +2,7 @@
 import { readItem as read } from '../../documents/read.js';
 import { LOOKUP_CHARGE, readCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
+import { samePartitionKey } from '../../value/partition-key.js';
 import { isCurrent } from '../conditions.js';
 import { itemLocator, namePath, ownerContainer, rangeOf } from '../find.js';
 import { fullPartitionKey } from '../partition-header.js';
@@ -14,8 +15,8 @@ export async function readItem(request: CosmosRequest): Promise<Reply> {
   const partition = fullPartitionKey(request.headers, container);
   const locator = itemLocator(request, container, partition);
   const { item, lsn } = await read(request.documents, container, locator, request.at);
-  checkSession(request.headers, lsn);
-  if (!item) throw failure('notFound');
+  checkSession(request.headers, container, lsn);
+  if (!item || !samePartitionKey(item.key.partition, partition)) throw failure('notFound');
   const current = isCurrent(request.headers, item.etag);
   const charge = current ? LOOKUP_CHARGE : readCharge(item.doc.bytes.length);
   const path = namePath(request, container);

@@ -6,6 +6,7 @@ import { parseObject } from '../../value/json.js';
 import { conditionsOf } from '../conditions.js';
 import { findContainer, ownerDatabase } from '../find.js';
 import { checkName } from '../names.js';
+import { checkComputedProperties } from '../query-hints.js';
 import { type Reply, resourceReply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
 import { containerResource } from '../resources.js';
@@ -19,7 +20,11 @@ export async function replaceContainer(request: CosmosRequest): Promise<Reply> {
   if (id !== address) throw failure('idChanged', { body: id, address });
   const replaced = await request.catalog.replaceContainer(
     container,
-    (current) => redefineContainer(value, current),
+    (current) => {
+      const definition = redefineContainer(value, current);
+      checkComputedProperties(definition);
+      return definition;
+    },
     conditionsOf(request.headers).ifMatch,
     request.at,
   );

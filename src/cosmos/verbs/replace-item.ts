@@ -1,6 +1,7 @@
 // PUT /dbs/{db}/colls/{coll}/docs/{id}
 import { readItem } from '../../documents/read.js';
 import { failure } from '../../value/errors.js';
+import { samePartitionKey } from '../../value/partition-key.js';
 import { itemLocator, ownerContainer } from '../find.js';
 import { fullPartitionKey } from '../partition-header.js';
 import type { Reply } from '../reply.js';
@@ -8,9 +9,8 @@ import type { CosmosRequest } from '../request.js';
 import { writeItem } from './write-item.js';
 
 export async function replaceItem(request: CosmosRequest): Promise<Reply> {
-  const container = ownerContainer(request);
   const address = await itemId(request);
-  return writeItem(request, container, 'replace', (id) => {
+  return writeItem(request, 'replace', (id) => {
     if (id !== address) throw failure('idChanged', { body: id, address });
   });
 }
@@ -22,6 +22,6 @@ export async function itemId(request: CosmosRequest): Promise<string> {
   const locator = itemLocator(request, container, partition);
   if (typeof locator === 'object') return locator.id;
   const { item } = await readItem(request.documents, container, locator, request.at);
-  if (!item) throw failure('notFound');
+  if (!item || !samePartitionKey(item.key.partition, partition)) throw failure('notFound');
   return item.key.id;
 }

@@ -1,10 +1,9 @@
 // What creating, upserting and replacing an item have in common.
-import type { StoredContainer } from '../../catalog/resources.js';
 import { type WriteKind, writeItem as write } from '../../documents/write.js';
 import { writeCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { conditionsOf } from '../conditions.js';
-import { namePath, rangeOf } from '../find.js';
+import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { composeItem, parseItem } from '../item-body.js';
 import { checkItemId } from '../names.js';
 import { checkedPartitionKey } from '../partition-header.js';
@@ -13,12 +12,15 @@ import { type CosmosRequest, header } from '../request.js';
 
 export async function writeItem(
   request: CosmosRequest,
-  container: StoredContainer,
   kind: WriteKind,
   checkId: (id: string) => void,
 ): Promise<Reply> {
   refuseUnsupportedHeaders(request);
-  const { value, members } = parseItem(await request.body());
+  ownerContainer(request);
+  const body = parseItem(await request.body());
+  const { value } = body;
+  // Looked up anew, because the container may have changed while a slow body came in.
+  const container = ownerContainer(request);
   const id = checkItemId(value);
   checkId(id);
   const partition = checkedPartitionKey(request.headers, container, value);
@@ -29,7 +31,7 @@ export async function writeItem(
       kind,
       key: { partition, id },
       ttl: Object.hasOwn(value, 'ttl') ? value.ttl : undefined,
-      compose: (serial, etag, seconds) => composeItem(container, members, serial, etag, seconds),
+      compose: (serial, etag, seconds) => composeItem(container, body, serial, etag, seconds),
       conditions: conditionsOf(request.headers),
     },
     request.at,

@@ -1,6 +1,7 @@
 // The containers of a store: their definitions and heads, and the sweeping of what dropped ones
 // leave behind.
 import { type Container, ContainerGone } from '../engine.js';
+import { buildIndex } from './builder.js';
 import type { Committer } from './committer.js';
 import { Head } from './head.js';
 import { containerKey, headKey, type Slot, slotRange, tableRange } from './keys.js';
@@ -50,6 +51,13 @@ export class Containers {
     return known.head;
   }
 
+  /** As the engine knows it: above all, with the index rules that writes follow at this moment. */
+  containerOf(id: string): Container {
+    const known = this.#known.get(id);
+    if (!known) throw new ContainerGone(`the engine has no container '${id}'`);
+    return known.container;
+  }
+
   entries(): Iterable<Known> {
     return this.#known.values();
   }
@@ -97,14 +105,31 @@ export class Containers {
     const numbers = this.#store.get(headKey(slot));
     if (numbers) head.load(numbers);
     this.#known.set(stored.container.id, { container: stored.container, head });
+    head.follow(stored.container.indexing);
+    this.#build(stored.container.id, head);
   }
 
   async #save(container: Container, head: Head): Promise<void> {
-    head.learn(container);
     await this.#committer.submit((writes) => {
+      // From here on, writes make entries by the new rules; what was there before is left to the builder.
+      head.learn(container);
+      head.follow(container.indexing);
+      this.#known.set(container.id, { container, head });
       writes.put(containerKey(head.slot), encode(container, head, false));
+      writes.put(headKey(head.slot), head.encode());
     });
-    this.#known.set(container.id, { container, head });
+    this.#build(container.id, head);
+  }
+
+  /** Also when the index is ready: the sweep of what older rules left may have been cut short. */
+  #build(id: string, head: Head): void {
+    const { version } = head.index;
+    const live = () =>
+      !this.#stopped && this.#known.get(id)?.head === head && head.index.version === version;
+    const place = () => ({ head, container: this.containerOf(id) });
+    this.#sweeping = this.#sweeping
+      .then(() => buildIndex(this.#store, this.#committer, place, live))
+      .catch(() => undefined);
   }
 
   /** Removes a dropped container's entries in small commits, one container after the other. */

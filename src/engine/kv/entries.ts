@@ -16,6 +16,7 @@ import {
   serialValue,
   uniqueKey,
 } from './keys.js';
+import { pathEntries } from './path-index.js';
 import { decodeRecord, encodeRecord } from './record.js';
 import type { Key } from './store.js';
 import type { WriteSet } from './write-set.js';
@@ -65,11 +66,13 @@ export function storeItem(
     writes.remove(changeKey(head.slot, previous.lsn, previous.serial));
     for (const entry of expiryEntries(place, previous)) writes.remove(entry);
     replaceUniqueEntries(writes, place, item, previous);
+    replacePathEntries(writes, place, item, previous);
   } else {
     const serial = serialValue(at.serial);
     writes.put(primaryKey(head.slot, encodePartition(key.partition), key.id), serial);
     writes.put(partitionEntry(place, item), NOTHING);
     for (const entry of uniqueEntries(place, item)) writes.put(entry.key, serial);
+    for (const entry of indexEntries(place, item)) writes.put(entry, NOTHING);
   }
   writes.put(changeKey(head.slot, at.lsn, at.serial), NOTHING);
   for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
@@ -94,6 +97,7 @@ export function allEntries(place: Place, item: Item): readonly Key[] {
     changeKey(slot, item.lsn, item.serial),
     ...expiryEntries(place, item),
     ...uniqueEntries(place, item).map((entry) => entry.key),
+    ...indexEntries(place, item),
   ];
 }
 
@@ -138,6 +142,20 @@ function expiryEntries(place: Place, item: Item): readonly Key[] {
 function partitionEntry(place: Place, item: Item): Key {
   const epk = effectivePartitionKey(item.key.partition, place.container.partitionHash);
   return partitionKey(place.head.slot, epk, item.serial);
+}
+
+/** The entries of the index over paths; the builder makes the same for items that were there before. */
+export function indexEntries(place: Place, item: Item): readonly Key[] {
+  return pathEntries(place.head.slot, place.container.indexing, item.doc.value, item.serial);
+}
+
+/** Most values stay as they are when an item is replaced, and so do their entries. */
+function replacePathEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {
+  const added = new Map(indexEntries(place, item).map((key) => [key.toString('latin1'), key]));
+  for (const key of indexEntries(place, previous)) {
+    if (!added.delete(key.toString('latin1'))) writes.remove(key);
+  }
+  for (const key of added.values()) writes.put(key, NOTHING);
 }
 
 function replaceUniqueEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {

@@ -1,8 +1,15 @@
 // What the engine knows of one container without looking: its numbers and counts. Kept in memory,
 // stored with every commit that changes them, so both are always the same moment.
 import type { Container, Lsn, Serial } from '../engine.js';
+import type { Indexing } from '../indexing.js';
 import { Codes } from './codes.js';
 import { asBuffer, SERIAL_BYTES, type Slot } from './keys.js';
+
+export interface IndexState {
+  readonly version: number;
+  readonly ready: boolean;
+  readonly builtTo: Serial;
+}
 
 export class Head {
   readonly slot: Slot;
@@ -12,6 +19,8 @@ export class Head {
   lsn: Lsn = 0;
   items = 0;
   bytes = 0;
+  /** The index over paths: of which version, and up to which serial it is built. */
+  index: IndexState = { version: 0, ready: true, builtTo: 0 };
   /** Set when a group of writes has changed it; cleared when that group stores it. */
   changed = false;
 
@@ -26,9 +35,20 @@ export class Head {
     for (const index of container.indexes) this.indexes.add(index.name);
   }
 
+  /** Rules of another version make the index worthless, unless there is nothing to index. */
+  follow(indexing: Indexing): void {
+    const { version } = indexing;
+    if (version === this.index.version) return;
+    this.index = { version, ready: this.items === 0, builtTo: 0 };
+  }
+
   encode(): Buffer {
-    const value = Buffer.allocUnsafe(4 * SERIAL_BYTES);
-    const numbers = [this.nextSerial, this.lsn, this.items, this.bytes];
+    const value = Buffer.allocUnsafe(7 * SERIAL_BYTES);
+    const { version, ready, builtTo } = this.index;
+    const numbers = [
+      ...[this.nextSerial, this.lsn, this.items, this.bytes],
+      ...[version, ready ? 1 : 0, builtTo],
+    ];
     numbers.forEach((number, index) => {
       value.writeUIntBE(number, index * SERIAL_BYTES, SERIAL_BYTES);
     });
@@ -42,5 +62,6 @@ export class Head {
     this.lsn = number(1);
     this.items = number(2);
     this.bytes = number(3);
+    this.index = { version: number(4), ready: number(5) === 1, builtTo: number(6) };
   }
 }

@@ -11,6 +11,7 @@
 //   container   'L'    lsn, serial             -        change order, latest version only
 //   container   'X'    rule, instant, serial   bytes    expiry order: fuses by rule
 //   container   'U'    index, pk, values       serial   unique keys
+//   container   'I'    version, path, value, serial   -  index over paths (path-index.ts)
 //
 //   container: 4 bytes. serial, lsn, instant: 6 bytes. rule, index: 1 byte. All big-endian.
 //   pk: encoded partition key, bounded. epk: effective partition key in bytes. id: text bytes.
@@ -38,6 +39,7 @@ const table = {
   change: 0x4c,
   expiry: 0x58,
   unique: 0x55,
+  path: 0x49,
 } as const;
 export type Table = keyof typeof table;
 

@@ -66,8 +66,9 @@ class KvEngine implements Engine {
   }
 
   async stats(container: Container): Promise<Stats> {
-    const { items, bytes, lsn } = this.#place(container).head;
-    return { items, bytes, lsn };
+    const { items, bytes, lsn, index, nextSerial } = this.#place(container).head;
+    const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / nextSerial);
+    return { items, bytes, lsn, indexProgress };
   }
 
   async size(): Promise<number> {
@@ -132,8 +133,11 @@ class KvEngine implements Engine {
     await this.#store.close();
   }
 
+  /** Expiry goes by the caller's view of the container, index entries by the engine's own. */
   #place(container: Container): Place {
-    return { head: this.#containers.headOf(container.id), container };
+    const head = this.#containers.headOf(container.id);
+    const { indexing } = this.#containers.containerOf(container.id);
+    return { head, container: { ...container, indexing } };
   }
 
   #load(place: Place, key: ItemKey | Serial): Item | undefined {

@@ -1,19 +1,24 @@
 // The store on disk: LMDB. A write is acknowledged after fsync; many writes share one transaction.
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile } from './lmdb-file.js';
 import { type Entry, KEY_BYTES_MAX, type Key, type Store, type Write } from './store.js';
 
 const FILE = 'store.mdb';
+/** Beside a store that is being made: until it is gone, the store's file may be empty. */
+const MAKING = 'store.mdb.making';
 /** Files that Mayfly itself keeps beside the store. */
-const COMPANIONS = [/^store\.mdb(-lock)?$/, /^mayfly\.lock/, /^certificate(-key)?\.pem/];
+const COMPANIONS = [/^store\.mdb(-lock|\.making)?$/, /^mayfly\.lock/, /^certificate(-key)?\.pem/];
 
 export function openLmdb(folder: string): Store {
   refuseForeignFolder(folder);
   mkdirSync(folder, { recursive: true });
   const path = join(folder, FILE);
-  if (existsSync(path)) checkLmdbFile(path);
+  const making = join(folder, MAKING);
+  if (!existsSync(path)) writeFileSync(making, '');
+  // Killed while it made its store, a server leaves an empty file, in which nothing is lost.
+  else if (!existsSync(making) || statSync(path).size > 0) checkLmdbFile(path);
   const database = open<Buffer, Buffer>({
     path,
     noSubdir: true,
@@ -24,6 +29,7 @@ export function openLmdb(folder: string): Store {
     overlappingSync: false,
     eventTurnBatching: false,
   });
+  rmSync(making, { force: true });
   return new LmdbStore(database, path);
 }
 
@@ -49,6 +55,18 @@ class LmdbStore implements Store {
   keys(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
     return Array.from(this.#database.getKeys({ start: from, end: to, limit }));
+  }
+
+  keysDown(from: Key, to: Key, limit: number): readonly Key[] {
+    if (limit <= 0) return [];
+    // LMDB's own range down includes its start and excludes its end; ours is the other way round.
+    const found = this.#database.getKeys({ start: to, reverse: true, limit: limit + 1 });
+    const keys: Key[] = [];
+    for (const key of found) {
+      if (Buffer.compare(key, from) < 0 || keys.length >= limit) break;
+      if (Buffer.compare(key, to) < 0) keys.push(key);
+    }
+    return keys;
   }
 
   async write(writes: Iterable<Write>): Promise<void> {

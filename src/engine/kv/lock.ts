@@ -92,7 +92,31 @@ function removeStale(attempt: Attempt, path: string, sight: Sight, nesting: numb
   fs.rmSync(claim, { force: true });
 }
 
+/**
+ * The file appears with all of its text or not at all, because its maker may be killed at any
+ * moment: it is written aside and then linked to its name, which fails if there is one already.
+ */
 function create(path: string, text: string): boolean {
+  const aside = fs.mkdtempSync(`${path}.new-`);
+  try {
+    const draft = join(aside, LOCK_FILE);
+    fs.writeFileSync(draft, text);
+    fs.linkSync(draft, path);
+    return true;
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    if (WITHOUT_LINKS.includes(code)) return createInPlace(path, text);
+    throw error;
+  } finally {
+    fs.rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** What file systems say that have no hard links. */
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+function createInPlace(path: string, text: string): boolean {
   try {
     fs.writeFileSync(path, text, { flag: 'wx' });
     return true;

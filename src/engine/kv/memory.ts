@@ -28,6 +28,19 @@ export class MemoryStore implements Store {
     return keys;
   }
 
+  keysDown(from: Key, to: Key, limit: number): readonly Key[] {
+    const keys: Key[] = [];
+    for (let index = this.#indexOf(to); index >= 0; index--) {
+      const block = this.#blocks[index] as Block;
+      for (let at = lowerBound(block.keys, to) - 1; at >= 0; at--) {
+        const key = block.keys[at] as Key;
+        if (keys.length >= limit || Buffer.compare(key, from) < 0) return keys;
+        keys.push(key);
+      }
+    }
+    return keys;
+  }
+
   async write(writes: Iterable<Write>): Promise<void> {
     for (const [key, value] of writes) {
       if (value === undefined) this.#remove(key);

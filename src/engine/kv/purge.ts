@@ -14,7 +14,7 @@ import {
   successor,
   withRest,
 } from './keys.js';
-import type { Key, Store } from './store.js';
+import { countKeys, type Key, type Store } from './store.js';
 import type { WriteSet } from './write-set.js';
 
 /** The earliest due instant among all enabled rules: one look at the first entry of each. */
@@ -45,6 +45,15 @@ export function dueSerials(
   }
   found.sort((a, b) => a.due - b.due || a.serial - b.serial);
   return found.slice(0, rowsMax).map((entry) => entry.serial);
+}
+
+/** How many items are dead and not purged; an item has at most one fuse under Cosmos rules. */
+export async function countDue(store: Store, place: Place, at: Instant): Promise<number> {
+  let count = 0;
+  for (const rule of activeRules(place, place.container.expiry)) {
+    count += await countKeys(store, ...dueRange(place.head.slot, rule, at));
+  }
+  return count;
 }
 
 /**

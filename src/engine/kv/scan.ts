@@ -1,142 +1,168 @@
-// Plans: which table answers a scan, in what order, and how it resumes. A plan claims only what the
-// table gives.
+// Runs a plan: reads keys along the chosen way, in bounded batches, and says where to go on.
 //
-// Resume point:  1 byte table code, then the rest of the last key that was looked at.
+// Resume point:  1 byte table, then the rest of the last key that was looked at.
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
-import type { PartitionKey } from '../../value/partition-key.js';
 import {
   BadResume,
   type Batch,
   type Budget,
-  type EpkSpan,
   type Item,
   type Plan,
+  PlanOutdated,
   type Resume,
   type ScanRequest,
 } from '../engine.js';
 import { loadItem, type Place } from './entries.js';
-import {
-  after,
-  partitionBound,
-  restOf,
-  serialAtEnd,
-  successor,
-  type Table,
-  tableCode,
-  tableRange,
-  withRest,
-} from './keys.js';
-import type { Key, Store } from './store.js';
+import { restOf, serialAtEnd, successor, tableCode, withRest } from './keys.js';
+import { countDue } from './purge.js';
+import { countKeys, type Key, type Store } from './store.js';
+import { bestWay, type KeyRange, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
 const KEYS_PER_READ = 64;
 
 export function planScan(store: Store, place: () => Place, request: ScanRequest): Plan {
-  const { slot } = place().head;
-  const way = chooseWay(slot, place().container.partitionHash, request);
+  const { head } = place();
+  const ways = waysFor(place(), request, head.index.ready);
+  const { after } = request;
+  const passed = after && passedKey(head.slot, after);
+  const way = passed ? wayOf(ways, passed) : bestWay(store, ways, request);
+  const { version } = head.index;
+  // Entries of other rules are no longer kept up, and soon swept.
+  const valid = (now: Place): Place => {
+    if (way.table === 'path' && now.head.index.version !== version) throw new PlanOutdated();
+    return now;
+  };
   return {
-    exact: request.filter === undefined,
-    ordered: request.order.length === 0,
+    exact: way.exact,
+    ordered: way.ordered,
     limited: false,
     explain: way.explain,
-    async *run(at, resume, budget) {
-      let from = resume === undefined ? way.from : resumeKey(slot, way, resume);
+    async *run(at, budget) {
+      let left = leftAfter(way, passed);
       while (true) {
-        const batch = readBatch(store, place(), way, from, at, budget);
+        const batch = readBatch(store, valid(place()), way, left, at, budget);
         yield batch;
         if (batch.resume === undefined) return;
-        from = resumeKey(slot, way, batch.resume);
+        left = leftAfter(way, passedKey(head.slot, batch.resume));
       }
     },
+    count: counterOf(store, () => valid(place()), way),
   };
 }
 
-/** One contiguous piece of one table; `partition` is compared again because hashes may collide. */
-interface Way {
-  readonly table: Table & ('document' | 'partition');
-  readonly from: Key;
-  readonly to: Key;
-  readonly partition: PartitionKey | undefined;
-  readonly explain: string;
-}
-
-function chooseWay(
-  slot: number,
-  hash: Place['container']['partitionHash'],
-  request: ScanRequest,
-): Way {
-  const { partition, span } = request;
-  if (partition === undefined && (span === undefined || isWhole(span))) {
-    const [from, to] = tableRange(slot, 'document');
-    return { table: 'document', from, to, partition, explain: 'all items in order of creation' };
+/** Everything is counted by the head, less the dead; a range by its keys, where nothing can be dead. */
+function counterOf(store: Store, place: () => Place, way: Way): Plan['count'] {
+  if (!way.exact) return undefined;
+  if (way.table === 'document') {
+    return async (at) => {
+      const dead = await countDue(store, place(), at);
+      return { items: place().head.items - dead, lsn: place().head.lsn };
+    };
   }
-  let from = partitionBound(slot, span?.from ?? '');
-  let to = partitionBound(slot, span?.to ?? 'FF');
-  if (partition !== undefined) {
-    const start = partitionBound(slot, effectivePartitionKey(partition, hash));
-    const end = after(start);
-    if (Buffer.compare(start, from) > 0) from = start;
-    if (Buffer.compare(end, to) < 0) to = end;
-  }
-  const explain = partition ? 'items of one partition key' : 'items of a span of partition keys';
-  return { table: 'partition', from, to, partition, explain };
-}
-
-function isWhole(span: EpkSpan): boolean {
-  return span.from === '' && span.to === 'FF';
+  const mortal = place().container.expiry.some((rule) => rule.enabled);
+  const whole = !way.partition && !way.span;
+  if (way.table !== 'path' || mortal || !whole) return undefined;
+  return async () => {
+    let items = 0;
+    for (const [from, to] of way.ranges) items += await countKeys(store, from, to);
+    return { items, lsn: place().head.lsn };
+  };
 }
 
 function readBatch(
   store: Store,
   place: Place,
   way: Way,
-  start: Key,
+  left: readonly KeyRange[],
   at: Instant,
   budget: Budget,
 ): Batch {
   const items: Item[] = [];
-  let from = start;
+  const keysOfItems: Key[] = [];
+  const upTo = (last: Key | undefined): Batch => ({
+    items,
+    resumeAfter: (index) => resumePoint(way, keysOfItems[index] as Key),
+    resume: last && resumePoint(way, last),
+    lsn: place.head.lsn,
+  });
   let bytes = 0;
   let lookedAt = 0;
-  while (Buffer.compare(from, way.to) < 0) {
+  for (let ranges = left; ranges.length > 0; ) {
+    const [range, ...more] = ranges;
     const wanted = Math.min(KEYS_PER_READ, budget.rowsMax - items.length);
-    const keys = store.keys(from, way.to, wanted);
+    const keys = readKeys(store, way, range as KeyRange, wanted);
     for (const key of keys) {
       lookedAt += 1;
       const item = loadItem(store, place, serialAtEnd(key));
-      if (!item || !belongs(item, way) || !isLive(item.fuses, place.container.expiry, at)) continue;
+      if (!item || !belongs(item, way, place)) continue;
+      if (!isLive(item.fuses, place.container.expiry, at)) continue;
       items.push(item);
+      keysOfItems.push(key);
       bytes += item.doc.bytes.length;
-      if (bytes >= budget.bytesMax) return batchUpTo(way, key, items, place);
+      if (bytes >= budget.bytesMax) return upTo(key);
     }
     const last = keys.at(-1);
-    if (last === undefined || keys.length < wanted) break;
-    if (items.length >= budget.rowsMax || lookedAt >= LOOKED_AT_MAX) {
-      return batchUpTo(way, last, items, place);
+    if (last === undefined || keys.length < wanted) ranges = more;
+    else {
+      if (items.length >= budget.rowsMax || lookedAt >= LOOKED_AT_MAX) return upTo(last);
+      ranges = [remainder(way, range as KeyRange, last), ...more];
     }
-    from = successor(last);
   }
-  return { items, resume: undefined, lsn: place.head.lsn };
+  return upTo(undefined);
 }
 
-function batchUpTo(way: Way, key: Key, items: readonly Item[], place: Place): Batch {
-  const resume = Buffer.concat([Buffer.of(tableCode(way.table)), restOf(key)]);
-  return { items, resume: resume as unknown as Resume, lsn: place.head.lsn };
+function readKeys(store: Store, way: Way, [from, to]: KeyRange, limit: number): readonly Key[] {
+  if (Buffer.compare(from, to) >= 0) return [];
+  return way.descending ? store.keysDown(from, to, limit) : store.keys(from, to, limit);
 }
 
-/** Resume points come back from clients, so one that is not from this very way is refused. */
-function resumeKey(slot: number, way: Way, resume: Resume): Key {
-  if (resume[0] !== tableCode(way.table)) throw new BadResume();
-  const key = withRest(slot, way.table, resume.subarray(1));
-  if (Buffer.compare(key, way.from) < 0 || Buffer.compare(key, way.to) >= 0) throw new BadResume();
-  return successor(key);
+/** What is left of a range behind a key, in the direction of the way. */
+function remainder(way: Way, [from, to]: KeyRange, last: Key): KeyRange {
+  return way.descending ? [from, last] : [successor(last), to];
 }
 
-function belongs(item: Item, way: Way): boolean {
-  return (
-    way.partition?.every((component, index) => component === item.key.partition[index]) ?? true
+/** The ranges of a way in the order they are read, from behind a key that was passed. */
+function leftAfter(way: Way, passed: Key | undefined): readonly KeyRange[] {
+  const ranges = way.descending ? [...way.ranges].reverse() : way.ranges;
+  if (!passed) return ranges;
+  const index = ranges.findIndex((range) => contains(range, passed));
+  const range = ranges[index];
+  if (!range) throw new BadResume();
+  return [remainder(way, range, passed), ...ranges.slice(index + 1)];
+}
+
+function contains([from, to]: KeyRange, key: Key): boolean {
+  return Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
+}
+
+function resumePoint(way: Way, key: Key): Resume {
+  return Buffer.concat([Buffer.of(tableCode(way.table)), restOf(key)]) as unknown as Resume;
+}
+
+/** Resume points come back from clients, so one that no way of this request leads to is refused. */
+function wayOf(ways: readonly Way[], passed: Key): Way {
+  // Later ways are narrower: a range that was chosen lies within the order of its path, too.
+  const way = ways.findLast((each) => each.ranges.some((range) => contains(range, passed)));
+  if (!way) throw new BadResume();
+  return way;
+}
+
+function passedKey(slot: number, resume: Resume): Key {
+  const table = (['document', 'partition', 'path'] as const).find(
+    (name) => tableCode(name) === resume[0],
   );
+  if (!table) throw new BadResume();
+  return withRest(slot, table, resume.subarray(1));
+}
+
+function belongs(item: Item, way: Way, place: Place): boolean {
+  const { partition, span } = way;
+  if (partition?.some((part, index) => part !== item.key.partition[index])) return false;
+  if (!span || way.table !== 'path') return true;
+  const epk = effectivePartitionKey(item.key.partition, place.container.partitionHash);
+  return span.from <= epk && epk < span.to;
 }

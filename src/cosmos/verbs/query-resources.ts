@@ -1,0 +1,51 @@
+// Queries over databases, containers and offers: the same language, over resources of the catalog.
+import { queryValues } from '../../documents/query.js';
+import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
+import { ownerDatabase } from '../find.js';
+import { lowerQuery, parseQueryBody } from '../query-request.js';
+import { chargeText, type Reply, rowsBody } from '../reply.js';
+import { type CosmosRequest, pageOf } from '../request.js';
+import { containerResource, databaseResource, offerResource } from '../resources.js';
+import { databaseRid } from '../rid.js';
+
+export function queryDatabases(request: CosmosRequest): Promise<Reply> {
+  const resources = request.catalog.databases().map(databaseResource);
+  return queryResources(request, 'Databases', '', resources);
+}
+
+export function queryContainers(request: CosmosRequest): Promise<Reply> {
+  const database = ownerDatabase(request);
+  const resources = request.catalog.containers(database).map(containerResource);
+  const rid = databaseRid(database.serial);
+  return queryResources(request, 'DocumentCollections', rid, resources);
+}
+
+export function queryOffers(request: CosmosRequest): Promise<Reply> {
+  const resources = request.catalog.offers().map(offerResource);
+  return queryResources(request, 'Offers', '', resources);
+}
+
+async function queryResources(
+  request: CosmosRequest,
+  envelope: string,
+  rid: string,
+  resources: readonly unknown[],
+): Promise<Reply> {
+  const body = parseQueryBody(await request.body());
+  const page = await queryValues(request.documents, resources, `${envelope} ${rid}`, {
+    query: lowerQuery(body),
+    name: body.name,
+    ...pageOf(request.headers),
+    at: request.at,
+    abandoned: request.abandoned,
+  });
+  const { rows, continuation } = page;
+  const headers = [
+    'x-ms-request-charge',
+    chargeText(DEFINITION_READ_CHARGE),
+    'x-ms-item-count',
+    String(rows.length),
+    ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),
+  ];
+  return { status: 200, headers, body: rowsBody(rid, envelope, rows) };
+}

@@ -1,0 +1,174 @@
+// The contract for scans: order of creation, partitions and spans, filters, orders, resuming.
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+import { cosmosRules } from '../time/expiry.js';
+import { compareValues } from '../value/compare.js';
+import { effectivePartitionKey } from '../value/partition-hash.js';
+import {
+  ALL,
+  BUDGET,
+  containerNamed,
+  type Fixture,
+  LATER,
+  NOW,
+  remove,
+  replace,
+  take,
+} from './contract-fixture.suite.js';
+import { BadResume, type Filter, type Resume, type ScanRequest } from './engine.js';
+
+export function describeScans(f: Fixture): void {
+  describe('scans', () => {
+    const ids = async (request: ScanRequest, budget = BUDGET, at = NOW) => {
+      const found: string[] = [];
+      for await (const batch of f.engine.plan(f.box, request).run(at, budget)) {
+        found.push(...batch.items.map((item) => item.key.id));
+      }
+      return found;
+    };
+    test('all items come in order of creation, whatever the budget', async () => {
+      for (let n = 0; n < 250; n++) await f.put(`${n}`, [n % 7]);
+      const expected = Array.from({ length: 250 }, (_, n) => `${n}`);
+      assert.deepEqual(await ids(ALL), expected);
+      assert.deepEqual(await ids(ALL, { rowsMax: 1, bytesMax: 1e9 }), expected);
+      assert.deepEqual(await ids(ALL, { rowsMax: 64, bytesMax: 1 }), expected);
+    });
+    test('one partition comes in order of creation and alone', async () => {
+      for (let n = 0; n < 100; n++) await f.put(`${n}`, [n % 3]);
+      const expected = Array.from({ length: 33 }, (_, n) => `${n * 3 + 1}`);
+      assert.deepEqual(await ids({ ...ALL, partition: [1] }), expected);
+      assert.deepEqual(await ids({ ...ALL, partition: ['1'] }), []);
+    });
+    test('spans of effective partition keys tile the container', async () => {
+      for (let n = 0; n < 100; n++) await f.put(`${n}`, [n]);
+      const middle = '1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF';
+      const low = await ids({ ...ALL, span: { from: '', to: middle } });
+      const high = await ids({ ...ALL, span: { from: middle, to: 'FF' } });
+      assert.equal(new Set([...low, ...high]).size, 100);
+      assert(low.length > 20 && high.length > 20);
+      const epk = effectivePartitionKey([5], 'v2');
+      const inside = { ...ALL, partition: [5], span: { from: epk, to: 'FF' } };
+      assert.deepEqual(await ids(inside), ['5']);
+      assert.deepEqual(await ids({ ...inside, span: { from: '', to: epk } }), []);
+    });
+    test('a prefix of a hierarchical key finds all below it', async () => {
+      const paths = [['t'], ['u'], ['s']];
+      f.box = { ...containerNamed(f.newName('h')), partitionPaths: paths, partitionHash: 'multi' };
+      await f.engine.createContainer(f.box);
+      await f.put('1', ['t1', 'u1', 's1']);
+      await f.put('2', ['t1', 'u2', 's1']);
+      await f.put('3', ['t2', 'u1', 's1']);
+      assert.deepEqual((await ids({ ...ALL, partition: ['t1'] })).sort(), ['1', '2']);
+      assert.deepEqual(await ids({ ...ALL, partition: ['t1', 'u2'] }), ['2']);
+      assert.deepEqual(await ids({ ...ALL, partition: ['t1', 'u2', 's1'] }), ['2']);
+    });
+    test('resuming after writes neither repeats nor loses what was there', async () => {
+      for (let n = 0; n < 10; n++) await f.put(`${n}`);
+      const first = (
+        await take(f.engine.plan(f.box, ALL).run(NOW, { ...BUDGET, rowsMax: 4 }), 1)
+      )[0];
+      await f.engine.commit(
+        f.box,
+        [{ partition: ['a'], changes: [remove('4'), remove('1')] }],
+        NOW,
+      );
+      await f.put('new');
+      const next = f.engine.plan(f.box, { ...ALL, after: first?.resume });
+      const rest = await take(next.run(NOW, BUDGET), 9);
+      const seen = rest.flatMap((batch) => batch.items.map((item) => item.key.id));
+      assert.deepEqual(seen, ['5', '6', '7', '8', '9', 'new']);
+    });
+    test('a resume point from elsewhere is refused', async () => {
+      await f.put('1');
+      const junk = Buffer.from('junk') as unknown as Resume;
+      assert.throws(() => f.engine.plan(f.box, { ...ALL, after: junk }), BadResume);
+    });
+  });
+
+  describe('filters and orders', () => {
+    const find = async (request: Partial<ScanRequest>, budget = BUDGET, at = NOW) => {
+      const found: string[] = [];
+      let after: Resume | undefined;
+      do {
+        // A new plan for every batch, as a client that comes back with a token has it.
+        const plan = f.engine.plan(f.box, { ...ALL, ...request, after });
+        const [batch] = await take(plan.run(at, budget), 1);
+        found.push(...(batch?.items.map((item) => item.key.id) ?? []));
+        after = batch?.resume;
+      } while (after !== undefined);
+      return found;
+    };
+    const values: readonly [string, unknown][] = [
+      ...(['null', 'false', 'true'] as const).map(
+        (id) => [id, JSON.parse(id)] as [string, unknown],
+      ),
+      ...[-1.5, 0, 1, 2, 10].map((n) => [`n${n}`, n] as [string, unknown]),
+      ...['', 'a', 'ab', 'abc', 'b', '\u{1F41D}'].map((t) => [`t${t}`, t] as [string, unknown]),
+      ['array', [1, 'x', 1]],
+      ['object', { y: 1 }],
+      ['long', 'z'.repeat(3000)],
+    ];
+    beforeEach(async () => {
+      for (const [id, v] of values) await f.put(id, [id.length % 3], { v });
+      await f.put('none', ['x']);
+    });
+    test('every kind of filter finds at least what it says, and says when that is all', async () => {
+      const cases: readonly [Filter, readonly string[]][] = [
+        [{ op: '=', path: ['v'], value: 2 }, ['n2']],
+        [{ op: '=', path: ['v'], value: null }, ['null']],
+        [{ op: '=', path: ['v'], value: 'z'.repeat(3000) }, ['long']],
+        [{ op: '<', path: ['v'], value: 1 }, ['n-1.5', 'n0']],
+        [{ op: '<=', path: ['v'], value: 1 }, ['n-1.5', 'n0', 'n1']],
+        [{ op: '>', path: ['v'], value: 'ab' }, ['tabc', 'tb', 'long', 't\u{1F41D}']],
+        [{ op: '>=', path: ['v'], value: true }, ['true']],
+        [{ op: 'prefix', path: ['v'], value: 'a' }, ['ta', 'tab', 'tabc']],
+        [{ op: 'in', path: ['v'], values: ['b', 2, 2, 'none'] }, ['n2', 'tb']],
+        [{ op: 'defined', path: ['v'] }, values.map(([id]) => id)],
+        [{ op: '=', path: ['v', null], value: 1 }, ['array']],
+        [{ op: '=', path: ['v', 'y'], value: 1 }, ['object']],
+        [{ op: '=', path: ['w'], value: 1 }, []],
+      ];
+      for (const [filter, expected] of cases) {
+        const plan = f.engine.plan(f.box, { ...ALL, filter });
+        const found = await find({ filter });
+        const wanted = [...expected].sort();
+        const missing = wanted.filter((id) => !found.includes(id));
+        assert.deepEqual(missing, [], `${JSON.stringify(filter)} by ${plan.explain}`);
+        if (plan.exact) assert.deepEqual([...found].sort(), wanted, JSON.stringify(filter));
+        assert.deepEqual(found, await find({ filter }, { rowsMax: 1, bytesMax: 1 }));
+      }
+    });
+    test('an order that is promised is kept, up and down, with every size of batch', async () => {
+      for (const descending of [false, true]) {
+        const order = [{ path: ['v'], descending }];
+        if (!f.engine.plan(f.box, { ...ALL, order }).ordered) continue;
+        const found = await find({ order });
+        const sorted = [...values].sort((a, b) => compareValues(a[1], b[1])).map(([id]) => id);
+        assert.deepEqual(found, descending ? sorted.reverse() : sorted);
+        assert.deepEqual(await find({ order }, { rowsMax: 2, bytesMax: 1e9 }), found);
+      }
+    });
+    test('filters stay within their partition', async () => {
+      const filter: Filter = { op: '>=', path: ['v'], value: '' };
+      const [found, all] = [await find({ filter, partition: [2] }), await find({ partition: [2] })];
+      assert.deepEqual([...found].sort(), all.filter((id) => id.startsWith('t')).sort());
+    });
+    test('replacing and deleting items takes their old values out of every answer', async () => {
+      const key = { partition: [2], changes: [replace('n1', { v: 'new' }), remove('n2')] };
+      await f.engine.commit(f.box, [key], NOW);
+      assert.deepEqual(await find({ filter: { op: '=', path: ['v'], value: 1 } }), []);
+      assert.deepEqual(await find({ filter: { op: '=', path: ['v'], value: 2 } }), []);
+      assert.deepEqual(await find({ filter: { op: '=', path: ['v'], value: 'new' } }), ['n1']);
+      await f.engine.check();
+    });
+    test('counts agree with what is found, also with dead items about', async () => {
+      f.box = { ...f.box, expiry: cosmosRules(-1) };
+      await f.engine.alterContainer(f.box);
+      await f.put('dying', ['x'], { v: 1, ttl: 5 });
+      for (const at of [LATER(4_999), LATER(5_000)]) {
+        const count = await f.engine.plan(f.box, ALL).count?.(at);
+        if (count) assert.equal(count.items, (await find({}, BUDGET, at)).length);
+      }
+    });
+  });
+}

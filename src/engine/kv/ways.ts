@@ -1,0 +1,262 @@
+// The ways to find documents: each is some ranges of one table. A request has a few candidates; the one
+// with the fewest keys wins, by counting a little and no further.
+import { encodeValue } from '../../value/key.js';
+import { effectivePartitionKey } from '../../value/partition-hash.js';
+import type { PartitionKey } from '../../value/partition-key.js';
+import type { EpkSpan, Filter, ScanRequest } from '../engine.js';
+import { compositeFor, isIndexed, sortableBytes, VALUE_BYTES_MAX } from '../indexing.js';
+import type { Place } from './entries.js';
+import { after, partitionBound, type Table, tableRange } from './keys.js';
+import { compositePrefix, pathPrefix } from './path-index.js';
+import type { Key, Store } from './store.js';
+
+export type KeyRange = readonly [from: Key, to: Key];
+
+export interface Way {
+  readonly table: Table & ('document' | 'partition' | 'path');
+  /** In ascending order, without overlap; read from the last to the first when descending. */
+  readonly ranges: readonly KeyRange[];
+  readonly descending: boolean;
+  /** Compared again on each item: other partitions may share a range or a hash. */
+  readonly partition: PartitionKey | undefined;
+  readonly span: EpkSpan | undefined;
+  /** Whether the keys of the way come in the order that was asked for. */
+  readonly ordered: boolean;
+  /** Whether its ranges say all that the filter says. */
+  readonly exact: boolean;
+  readonly explain: string;
+}
+
+const COUNTED_MAX = 200;
+const RANGES_COUNTED_MAX = 20;
+/** What is left of the encoding of a value too long for a key; its hash takes the rest. */
+const CUT_BYTES = VALUE_BYTES_MAX - 32;
+
+/** The scan of everything in scope comes first; it is always possible. */
+export function waysFor(place: Place, request: ScanRequest, indexReady: boolean): readonly Way[] {
+  const base = { partition: request.partition, span: request.span };
+  const whole: Way = {
+    ...base,
+    ...scopeWay(place, request),
+    descending: false,
+    ordered: request.order.length === 0,
+    exact: request.filter === undefined,
+  };
+  if (!indexReady || place.container.indexing.rules.length === 0) return [whole];
+  const conjuncts = conjunctsOf(request.filter);
+  const ways = [...byPath(conjuncts).values()].flatMap((filters): Way[] => {
+    const found = filters.map((filter) => rangesOf(place, filter));
+    const [first] = filters;
+    const ranges = intersection(found.flatMap((each) => (each ? [each.ranges] : [])));
+    if (!first || !ranges) return [];
+    const exact = filters.length === conjuncts.length && found.every((each) => each?.exact);
+    const explain = found.flatMap((each) => each?.explain ?? []).join(', ');
+    return [{ ...base, table: 'path', ...order(request, first), ranges, exact, explain }];
+  });
+  const sorted = orderWay(place, request);
+  return sorted ? [whole, sorted, ...ways] : [whole, ...ways];
+}
+
+/** Ordered ways are preferred, because the others must look at everything before the first row. */
+export function bestWay(store: Store, ways: readonly Way[], request: ScanRequest): Way {
+  const [whole] = ways;
+  if (!whole) throw new Error('there is always a way');
+  const counted = ways.map((way) => ({ way, keys: countKeys(store, way) }));
+  counted.sort((a, b) => a.keys - b.keys);
+  const [fewest] = counted;
+  const ordered = counted.find(({ way }) => way.ordered);
+  if (request.order.length > 0 && ordered && (fewest?.keys ?? 0) >= COUNTED_MAX) return ordered.way;
+  return fewest?.way ?? whole;
+}
+
+function countKeys(store: Store, way: Way): number {
+  let count = 0;
+  for (const [from, to] of way.ranges.slice(0, RANGES_COUNTED_MAX)) {
+    count += store.keys(from, to, COUNTED_MAX - count).length;
+    if (count >= COUNTED_MAX) break;
+  }
+  return way.ranges.length > RANGES_COUNTED_MAX ? COUNTED_MAX : count;
+}
+
+function scopeWay(
+  place: Place,
+  { partition, span }: ScanRequest,
+): Pick<Way, 'table' | 'ranges' | 'explain'> {
+  const { slot } = place.head;
+  if (partition === undefined && (span === undefined || isWhole(span))) {
+    const ranges = [tableRange(slot, 'document')];
+    return { table: 'document', ranges, explain: 'all items in order of creation' };
+  }
+  let from = partitionBound(slot, span?.from ?? '');
+  let to = partitionBound(slot, span?.to ?? 'FF');
+  if (partition !== undefined) {
+    const epk = effectivePartitionKey(partition, place.container.partitionHash);
+    const start = partitionBound(slot, epk);
+    const end = after(start);
+    if (Buffer.compare(start, from) > 0) from = start;
+    if (Buffer.compare(end, to) < 0) to = end;
+  }
+  const explain = partition ? 'items of one partition key' : 'items of a span of partition keys';
+  return { table: 'partition', ranges: [[from, to]], explain };
+}
+
+function isWhole(span: EpkSpan): boolean {
+  return span.from === '' && span.to === 'FF';
+}
+
+function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
+  if (filter === undefined) return [];
+  return filter.op === 'and' ? filter.all.flatMap(conjunctsOf) : [filter];
+}
+
+/**
+ * BETWEEN and the like are several conditions on one path: together they are one range. Not so with
+ * elements of arrays, where each may be met by another element.
+ */
+function byPath(conjuncts: readonly Filter[]): ReadonlyMap<string, readonly Filter[]> {
+  const groups = new Map<string, Filter[]>();
+  for (const [index, filter] of conjuncts.entries()) {
+    const many = filter.op === 'and' || filter.path.includes(null);
+    const path = many ? String(index) : JSON.stringify(filter.path);
+    groups.set(path, [...(groups.get(path) ?? []), filter]);
+  }
+  return groups;
+}
+
+/** What all the lists of ranges have in common; undefined when there are no lists. */
+function intersection(lists: readonly (readonly KeyRange[])[]): readonly KeyRange[] | undefined {
+  const [first, ...more] = lists;
+  return (
+    first && more.reduce((ranges, other) => ranges.flatMap((range) => cut(range, other)), first)
+  );
+}
+
+function cut([from, to]: KeyRange, ranges: readonly KeyRange[]): readonly KeyRange[] {
+  return ranges.flatMap(([otherFrom, otherTo]): KeyRange[] => {
+    const start = Buffer.compare(from, otherFrom) >= 0 ? from : otherFrom;
+    const end = Buffer.compare(to, otherTo) <= 0 ? to : otherTo;
+    return Buffer.compare(start, end) < 0 ? [[start, end]] : [];
+  });
+}
+
+/** A range on the very path that is sorted by gives the order for free. */
+function order(request: ScanRequest, filter: Filter): Pick<Way, 'ordered' | 'descending'> {
+  const [first, ...more] = request.order;
+  if (!first) return { ordered: true, descending: false };
+  const same =
+    more.length === 0 &&
+    filter.op !== 'and' &&
+    JSON.stringify(filter.path) === JSON.stringify(first.path);
+  return { ordered: same, descending: same && first.descending };
+}
+
+function orderWay(place: Place, request: ScanRequest): Way | undefined {
+  const found = orderRange(place, request.order);
+  if (!found) return undefined;
+  return {
+    table: 'path',
+    ranges: [[found.start, after(found.start)]],
+    descending: found.descending,
+    partition: request.partition,
+    span: request.span,
+    ordered: true,
+    exact: request.filter === undefined,
+    explain: `${request.order.map(({ path }) => showPath(path)).join(', ')} in order`,
+  };
+}
+
+function orderRange(
+  place: Place,
+  order: ScanRequest['order'],
+): { readonly start: Key; readonly descending: boolean } | undefined {
+  const { slot } = place.head;
+  const { indexing } = place.container;
+  const [first, ...more] = order;
+  if (!first) return undefined;
+  if (more.length === 0) {
+    if (!isIndexed(indexing, first.path)) return undefined;
+    const { descending } = first;
+    return { start: pathPrefix(slot, indexing.version, first.path), descending };
+  }
+  const found = compositeFor(indexing, order);
+  if (!found) return undefined;
+  const start = compositePrefix(slot, indexing.version, found.index);
+  return { start, descending: found.descending };
+}
+
+/** The keys that a simple filter allows; undefined when the index knows nothing of its path. */
+function rangesOf(
+  place: Place,
+  filter: Filter,
+): Pick<Way, 'ranges' | 'exact' | 'explain'> | undefined {
+  if (filter.op === 'and' || !isIndexed(place.container.indexing, filter.path)) return undefined;
+  const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
+  const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
+  const explain = `${showPath(filter.path)} ${filter.op}`;
+  // An item has one value at a path, but may have many in an array: then ranges would show it twice.
+  const many = filter.path.includes(null);
+  switch (filter.op) {
+    case '=':
+      return { ranges: [pointRange(at(sortableBytes(filter.value)))], exact: true, explain };
+    case 'in': {
+      if (many) return undefined;
+      const points = filter.values.map((value) => pointRange(at(sortableBytes(value))));
+      return { ranges: distinctRanges(points), exact: true, explain };
+    }
+    case 'defined': {
+      if (many) return undefined;
+      const undefinedEnd = after(at(encodeValue(undefined)));
+      return { ranges: [[undefinedEnd, after(prefix)]], exact: true, explain };
+    }
+    case 'prefix': {
+      // A text without its terminator is what all texts that begin with it begin with.
+      const encoded = Buffer.from(encodeValue(filter.value)).subarray(0, -1);
+      if (many) return undefined;
+      const start = at(encoded.subarray(0, CUT_BYTES));
+      return { ranges: [[start, after(start)]], exact: encoded.length <= CUT_BYTES, explain };
+    }
+    default:
+      return many ? undefined : { ...comparison(at, filter.op, filter.value), explain };
+  }
+}
+
+function comparison(
+  at: (bytes: Uint8Array) => Key,
+  op: '<' | '<=' | '>' | '>=',
+  value: unknown,
+): Pick<Way, 'ranges' | 'exact'> {
+  const encoded = Buffer.from(encodeValue(value));
+  const [typeStart, typeEnd] = typeRange(value);
+  // A value is compared by as much of it as there is of long values, and looked at again on the item.
+  const isCut = encoded.length > CUT_BYTES;
+  const key = at(encoded.subarray(0, CUT_BYTES));
+  const beyond = after(key);
+  const range: KeyRange =
+    op === '<' || op === '<='
+      ? [at(typeStart), op === '<' && !isCut ? key : beyond]
+      : [op === '>' && !isCut ? beyond : key, at(typeEnd)];
+  return { ranges: [range], exact: !isCut };
+}
+
+/** Comparisons stay within a type; false and true are one. */
+function typeRange(value: unknown): readonly [Buffer, Buffer] {
+  const tag = encodeValue(typeof value === 'boolean' ? false : value)[0] ?? 0;
+  const end = (encodeValue(typeof value === 'boolean' ? true : value)[0] ?? 0) + 1;
+  return [Buffer.of(tag), Buffer.of(end)];
+}
+
+function pointRange(key: Key): KeyRange {
+  return [key, after(key)];
+}
+
+function distinctRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const sorted = [...ranges].sort(([a], [b]) => Buffer.compare(a, b));
+  return sorted.filter(([from], index) => {
+    const before = sorted[index - 1];
+    return !before || Buffer.compare(before[0], from) !== 0;
+  });
+}
+
+function showPath(path: readonly (string | null)[]): string {
+  return path.map((step) => (step === null ? '/[]' : `/${step}`)).join('');
+}

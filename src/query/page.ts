@@ -1,0 +1,106 @@
+// One page of a query: its rows as JSON text, where the next page begins, and what it took.
+import type { Instant } from '../time/instant.js';
+
+/** A JSON text, or the stored bytes of a whole document. */
+export type RowText = string | Uint8Array;
+
+export interface PageRequest {
+  readonly itemsMax: number;
+  readonly bytesMax: number;
+  readonly at: Instant;
+  /** A number in [0, 1) for RAND. */
+  readonly random: () => number;
+  /** Whether ORDER BY keeps the rows that lack what it sorts by. */
+  readonly complete: boolean;
+  /** True when nobody waits for the page any more. */
+  readonly abandoned: () => boolean;
+}
+
+export interface QueryPage {
+  readonly rows: readonly RowText[];
+  readonly next: Position | undefined;
+  readonly work: Work;
+}
+
+/** What a page cost, for metrics and charges. */
+export interface Work {
+  documents: number;
+  documentBytes: number;
+  lsn: number;
+}
+
+/**
+ * Where a page ended. It names a place in the data, not in a result held somewhere, so that it
+ * survives restarts and writes in between.
+ */
+export type Position = Counts &
+  (
+    | {
+        readonly way: 'stream';
+        /** Base64 of the engine's resume point, absent at the very beginning. */
+        readonly resume: string | undefined;
+        /** Rows of the next document that were on the page already, and the document's serial. */
+        readonly skip: number;
+        readonly skipOf: number;
+      }
+    | {
+        readonly way: 'sorted';
+        /** Base64 of the keys and of the identity of the last row. */
+        readonly keys: readonly string[];
+        readonly identity: string;
+      }
+    | { readonly way: 'groups'; readonly identity: string }
+    /** How many rows of the ranking were on pages before. */
+    | { readonly way: 'ranked'; readonly passed: number }
+  );
+
+/** What OFFSET and LIMIT still ask for. */
+export interface Counts {
+  readonly offset: number;
+  readonly limit: number | undefined;
+}
+
+/** Collects rows until the page is full; OFFSET and LIMIT are counted down on the way. */
+export class PageBuilder {
+  readonly rows: RowText[] = [];
+  #offset: number;
+  #limit: number | undefined;
+  #bytes = 0;
+  readonly #request: PageRequest;
+
+  constructor(request: PageRequest, counts: Counts) {
+    this.#request = request;
+    this.#offset = counts.offset;
+    this.#limit = counts.limit;
+  }
+
+  get counts(): Counts {
+    return { offset: this.#offset, limit: this.#limit };
+  }
+
+  /** No further row will ever be taken. */
+  get exhausted(): boolean {
+    return this.#limit === 0;
+  }
+
+  get full(): boolean {
+    return this.rows.length >= this.#request.itemsMax || this.#bytes >= this.#request.bytesMax;
+  }
+
+  /** How many rows can still matter: those to pass over and those to take. */
+  get room(): number {
+    const left = this.#request.itemsMax - this.rows.length;
+    return this.#offset + Math.min(left, this.#limit ?? left);
+  }
+
+  add(row: () => RowText): void {
+    if (this.#offset > 0) {
+      this.#offset -= 1;
+      return;
+    }
+    const text = row();
+    this.rows.push(text);
+    this.#bytes += text.length;
+    if (this.#limit !== undefined) this.#limit -= 1;
+  }
+}

@@ -1,0 +1,282 @@
+// Runs a query page by page: pulls documents from an engine's plan and does whatever the plan did not
+// promise. Three ways: rows as they come, rows in an order of their own, and rows folded into groups.
+import type { Batch, Plan } from '../engine/engine.js';
+import { breathe, stopwatch } from '../time/clock.js';
+import type { Frame } from './compile.js';
+import {
+  compile,
+  compileGroups,
+  compileRows,
+  compileSortKeys,
+  identityOf,
+  UNDEFINED_KEY,
+} from './evaluate.js';
+import type { Value } from './function.js';
+import { type Query, type Rank, ROOT } from './logical.js';
+import {
+  type Counts,
+  PageBuilder,
+  type PageRequest,
+  type Position,
+  type QueryPage,
+  type RowText,
+  type Work,
+} from './page.js';
+import { Ranking } from './rank.js';
+import { type SortedRow, SortedRows } from './sorted-rows.js';
+
+const BATCH = { rowsMax: 200, bytesMax: 1_000_000 };
+/** A page of rows as they come ends after this time, and the next one goes on. */
+const STREAM_MS = 2000;
+
+/** Thrown when the client has gone and the rest of the work is for nobody. */
+export class Abandoned extends Error {}
+
+export async function runPage(
+  query: Query,
+  plan: Plan,
+  after: Position | undefined,
+  request: PageRequest,
+): Promise<QueryPage> {
+  const run = new Run(query, plan, request);
+  if (query.sources.length === 0) return run.once(after);
+  if (query.grouped && plan.count && countsRows(query)) return run.counted(plan.count);
+  if (query.grouped) return run.groups(after?.way === 'groups' ? after : undefined);
+  if (query.rank) return run.ranked(query.rank, after?.way === 'ranked' ? after : undefined);
+  if (after?.way === 'sorted' || query.distinct || !plan.ordered) {
+    return run.sorted(after?.way === 'sorted' ? after : undefined);
+  }
+  return run.stream(after?.way === 'stream' ? after : undefined);
+}
+
+class Run {
+  readonly #query: Query;
+  readonly #plan: Plan;
+  readonly #request: PageRequest;
+  readonly #frame: Frame;
+  readonly #rows: ReturnType<typeof compileRows>;
+  readonly #project: (frame: Frame) => Value;
+  readonly #work: Work = { documents: 0, documentBytes: 0, lsn: 0 };
+
+  constructor(query: Query, plan: Plan, request: PageRequest) {
+    this.#query = query;
+    this.#plan = plan;
+    this.#request = request;
+    this.#rows = compileRows(query);
+    this.#project =
+      query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
+    const context = { now: request.at, random: request.random };
+    const slots = new Array<Value>(query.slots).fill(undefined);
+    this.#frame = { slots, context, serial: 0, aggregates: [] };
+  }
+
+  /** Without FROM there is one row and no document. */
+  once(after: Position | undefined): QueryPage {
+    const page = this.#page(after ?? this.#query);
+    const take = () => this.#take(page, this.#project(this.#frame));
+    if (after) return this.#end(page, undefined);
+    if (!this.#query.grouped) this.#rows(this.#frame, take);
+    else {
+      const groups = compileGroups(this.#query)(this.#frame);
+      this.#rows(this.#frame, () => groups.add(this.#frame));
+      groups.finish(this.#frame, take);
+    }
+    return this.#end(page, undefined);
+  }
+
+  async stream(after: Extract<Position, { way: 'stream' }> | undefined): Promise<QueryPage> {
+    const page = this.#page(after ?? this.#query);
+    const took = stopwatch();
+    let resume = after?.resume;
+    let skip = after?.skip ?? 0;
+    let skipOf = after?.skipOf ?? 0;
+    const position = (): Position => ({ way: 'stream', resume, skip, skipOf, ...page.counts });
+    for await (const batch of this.#batches()) {
+      for (const [index, item] of batch.items.entries()) {
+        // Only here is it known that there is another document, and so another page.
+        if (page.full) return this.#end(page, position());
+        let row = 0;
+        // The document that was in the middle of its rows may be gone, and this another one.
+        if (item.serial !== skipOf) skip = 0;
+        const wholly = this.#visit(item, (text) => {
+          if (row < skip) row += 1;
+          else if (page.full || page.exhausted) return false;
+          else {
+            row += 1;
+            page.add(text);
+          }
+          return true;
+        });
+        if (page.exhausted) return this.#end(page, undefined);
+        skip = wholly ? 0 : row;
+        skipOf = item.serial;
+        if (!wholly) return this.#end(page, position());
+        resume = base64(batch.resumeAfter(index));
+      }
+      if (batch.resume === undefined) break;
+      resume = base64(batch.resume);
+      if (page.full || took() > STREAM_MS) return this.#end(page, position());
+    }
+    return this.#end(page, undefined);
+  }
+
+  async sorted(after: Extract<Position, { way: 'sorted' }> | undefined): Promise<QueryPage> {
+    const page = this.#page(after ?? this.#query);
+    const { distinct, order } = this.#query;
+    const best = new SortedRows(order, distinct, Math.max(1, page.room), after);
+    await this.#eachSorted((row) => best.add(row));
+    // A row that is on an earlier page may come again with a key that sorts it behind.
+    if (after && distinct && order.length > 0) await this.#eachSorted((row) => best.recall(row));
+    for (const row of best.rows()) {
+      if (page.full || page.exhausted) break;
+      if (!best.isRecalled(row)) page.add(() => row.text);
+      best.passed(row);
+    }
+    const last = best.lastPassed;
+    const more = !page.exhausted && last !== undefined && best.hasMore;
+    return this.#end(page, more ? { way: 'sorted', ...last, ...page.counts } : undefined);
+  }
+
+  async #eachSorted(visit: (row: SortedRow) => void): Promise<void> {
+    const keysOf = compileSortKeys(this.#query.order);
+    const { complete } = this.#request;
+    for await (const batch of this.#batches()) {
+      for (const item of batch.items) {
+        let row = 0;
+        this.#visit(item, (text) => {
+          const identity = this.#query.distinct
+            ? identityOf(this.#project(this.#frame))
+            : `${String(item.serial).padStart(16, '0')}.${String(row).padStart(8, '0')}`;
+          row += 1;
+          const keys = keysOf(this.#frame);
+          if (complete || keys[0] !== UNDEFINED_KEY) visit({ keys, identity, text });
+          return true;
+        });
+      }
+    }
+  }
+
+  async ranked(
+    rank: Rank,
+    after: Extract<Position, { way: 'ranked' }> | undefined,
+  ): Promise<QueryPage> {
+    const page = this.#page(after ?? this.#query);
+    const ranking = new Ranking(rank, compile);
+    for await (const batch of this.#batches()) {
+      for (const item of batch.items) {
+        this.#visit(item, (text) => {
+          ranking.add(this.#frame, text);
+          return true;
+        });
+      }
+    }
+    let passed = after?.passed ?? 0;
+    const rows = ranking.rows();
+    while (passed < rows.length && !page.full && !page.exhausted) {
+      const row = rows[passed++];
+      if (row) page.add(row.text);
+    }
+    const more = passed < rows.length && !page.exhausted;
+    return this.#end(page, more ? { way: 'ranked', passed, ...page.counts } : undefined);
+  }
+
+  /** COUNT of what the plan already knows, without looking at a single document. */
+  async counted(count: NonNullable<Plan['count']>): Promise<QueryPage> {
+    const page = this.#page(this.#query);
+    const { items, lsn } = await count(this.#request.at);
+    this.#work.lsn = lsn;
+    this.#frame.aggregates = this.#query.aggregates.map(() => items);
+    this.#take(page, this.#project(this.#frame));
+    return this.#end(page, undefined);
+  }
+
+  async groups(after: Extract<Position, { way: 'groups' }> | undefined): Promise<QueryPage> {
+    const page = this.#page(after ?? this.#query);
+    const groups = compileGroups(this.#query)(this.#frame);
+    for await (const batch of this.#batches()) {
+      for (const item of batch.items) this.#bindAndRun(item, () => groups.add(this.#frame));
+    }
+    const from = after && Buffer.from(after.identity, 'base64').toString('latin1');
+    let last = from ?? '';
+    let more = false;
+    const seen = new Set<string>();
+    groups.finish(this.#frame, (identity) => {
+      const isPassed = from !== undefined && identity <= from;
+      if (isPassed && !this.#query.distinct) return true;
+      if (!isPassed && (page.full || page.exhausted)) {
+        more = page.full && !page.exhausted;
+        return false;
+      }
+      if (!isPassed) last = identity;
+      const value = this.#project(this.#frame);
+      if (this.#query.distinct) {
+        const same = identityOf(value);
+        if (seen.has(same)) return true;
+        seen.add(same);
+      }
+      return isPassed || this.#take(page, value);
+    });
+    const identity = Buffer.from(last, 'latin1').toString('base64');
+    return this.#end(page, more ? { way: 'groups', identity, ...page.counts } : undefined);
+  }
+
+  #page(counts: Counts): PageBuilder {
+    return new PageBuilder(this.#request, counts);
+  }
+
+  #end(page: PageBuilder, next: Position | undefined): QueryPage {
+    return { rows: page.rows, next, work: this.#work };
+  }
+
+  #take(page: PageBuilder, value: Value): boolean {
+    if (value !== undefined && !page.full && !page.exhausted) page.add(() => JSON.stringify(value));
+    return true;
+  }
+
+  async *#batches(): AsyncIterable<Batch> {
+    for await (const batch of this.#plan.run(this.#request.at, BATCH)) {
+      if (this.#request.abandoned()) throw new Abandoned();
+      this.#work.lsn = batch.lsn;
+      yield batch;
+      if (batch.resume !== undefined) await breathe();
+    }
+  }
+
+  /** Calls back with the text of every row of a document; rows that are undefined are none. */
+  #visit(item: Batch['items'][number], take: (text: () => RowText) => boolean): boolean {
+    const asStored = this.#query.project.kind === 'document';
+    return this.#bindAndRun(item, () => {
+      if (asStored) return take(() => item.doc.bytes);
+      const value = this.#project(this.#frame);
+      return value === undefined ? true : take(() => JSON.stringify(value));
+    });
+  }
+
+  #bindAndRun(item: Batch['items'][number], visit: () => boolean): boolean {
+    this.#work.documents += 1;
+    this.#work.documentBytes += item.doc.bytes.length;
+    this.#frame.serial = item.serial;
+    const { project, where, distinct, order, rank } = this.#query;
+    const asStored = project.kind === 'document' && !distinct;
+    const lazy = asStored && !where && order.length === 0 && !rank;
+    if (!lazy) this.#frame.slots[ROOT] = item.doc.value;
+    return this.#rows(this.#frame, visit);
+  }
+}
+
+/** All aggregates are COUNT of something that every row has, over the documents as they are. */
+function countsRows(query: Query): boolean {
+  const [source, ...more] = query.sources;
+  if (source?.kind !== 'document' || more.length > 0) return false;
+  if (query.where || query.groupBy.length > 0) return false;
+  return query.aggregates.every(
+    ({ name, value }) =>
+      name === 'COUNT' &&
+      ((value.kind === 'constant' && value.value !== undefined) ||
+        (value.kind === 'path' && value.slot === ROOT && value.path.length === 0)),
+  );
+}
+
+function base64(resume: Uint8Array): string {
+  return Buffer.from(resume).toString('base64');
+}

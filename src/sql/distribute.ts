@@ -1,0 +1,146 @@
+// What a client must do to run a query over several partitions: the query that each of them runs,
+// and how their answers are put together.
+import type { AggregateName } from '../query/functions/aggregates.js';
+import type { Query } from '../query/logical.js';
+import { failure } from '../value/errors.js';
+import { aggregateIn, containsAggregate } from './aggregate-calls.js';
+import type { Selection, SelectQuery, SqlExpression } from './ast.js';
+import { numberOf } from './build.js';
+import { printExpression } from './print.js';
+import { rewriteGrouped, rewriteOrdered } from './rewrite.js';
+import { selectNames } from './select-names.js';
+
+export interface Distribution {
+  readonly distinct: 'none' | 'ordered' | 'unordered';
+  readonly top: number | undefined;
+  readonly offset: number | undefined;
+  readonly limit: number | undefined;
+  readonly orderBy: readonly { readonly expression: string; readonly descending: boolean }[];
+  readonly groupBy: readonly string[];
+  /** The aggregate of SELECT VALUE. */
+  readonly aggregate: AggregateName | undefined;
+  /** The properties of a SELECT list with groups or aggregates, and what each of them folds. */
+  readonly properties: readonly Property[];
+  readonly hasSelectValue: boolean;
+  /** Rows do not come in an order that could be merged: all of them are needed first. */
+  readonly isNonStreaming: boolean;
+  /** What each partition is asked, where it is not the query itself. */
+  readonly rewritten: SelectQuery | undefined;
+}
+export interface Property {
+  readonly name: string;
+  readonly aggregate: AggregateName | undefined;
+}
+
+/**
+ * `lowered` is the same query, checked and with its parameters in place; `isPinned` says that a
+ * single partition holds all its rows.
+ */
+export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean): Distribution {
+  const counts = countsOf(query, lowered);
+  const properties = propertiesOf(query);
+  const aggregate = valueAggregate(query.select);
+  const isGrouped = query.groupBy.length > 0 || aggregate !== undefined || properties.length > 0;
+  const isOrdered = query.orderBy.length > 0;
+  const isWhole = isPinned && !isGrouped && !isOrdered && !query.distinct;
+  if (query.rank && !isWhole) throw failure('notSupported', RANK_OVER_PARTITIONS);
+  return {
+    distinct: distinctOf(query),
+    top: counts.top,
+    offset: isWhole ? undefined : counts.offset,
+    limit: isWhole ? undefined : counts.limit,
+    orderBy: query.orderBy.map(({ value }, index) => ({
+      expression: printExpression(value),
+      descending: lowered.order[index]?.descending === true,
+    })),
+    groupBy: query.groupBy.map(printExpression),
+    aggregate,
+    properties,
+    hasSelectValue: query.select.kind === 'value',
+    // The only function to order by is a distance, and no index holds distances in order.
+    isNonStreaming: query.orderBy.some(({ value }) => value.kind === 'call'),
+    rewritten: isWhole ? undefined : rewrite(query, counts, isGrouped),
+  };
+}
+
+/** A rank depends on statistics over all items, which no partition has. */
+const RANK_OVER_PARTITIONS = {
+  what: 'A query plan for ORDER BY RANK over several partitions',
+  hint: 'The query itself is served without a plan.',
+};
+
+interface Counts {
+  readonly top: number | undefined;
+  readonly offset: number | undefined;
+  readonly limit: number | undefined;
+}
+
+/** The logical form knows no TOP: it is a LIMIT there. */
+function countsOf(query: SelectQuery, { offset, limit }: Query): Counts {
+  if (query.limit !== undefined) return { top: undefined, offset, limit };
+  return { top: limit, offset: undefined, limit: undefined };
+}
+
+/** With groups or aggregates; a SELECT list without either needs no help. */
+function propertiesOf({ select, groupBy }: SelectQuery): readonly Property[] {
+  if (select.kind !== 'list') return [];
+  const names = selectNames(select.items);
+  const properties = select.items.map(({ value }, at) => ({
+    name: names[at] ?? '',
+    aggregate: wholeAggregate(value),
+  }));
+  const isFolded = properties.some(({ aggregate }) => aggregate !== undefined);
+  return isFolded || groupBy.length > 0 ? properties : [];
+}
+
+function valueAggregate(select: Selection): AggregateName | undefined {
+  return select.kind === 'value' ? wholeAggregate(select.value) : undefined;
+}
+
+/** Clients can join the results of aggregates, but not what has been made of them since. */
+function wholeAggregate(value: SqlExpression): AggregateName | undefined {
+  const found = aggregateIn(value);
+  if (found === undefined && containsAggregate(value)) {
+    const why = 'Compositions of aggregates and other expressions are not allowed.';
+    throw failure('invalidInput', { why });
+  }
+  return found?.name;
+}
+
+/** Equal rows that follow each other are easier to find than those that may be anywhere. */
+function distinctOf({ distinct, select, orderBy }: SelectQuery): Distribution['distinct'] {
+  if (!distinct) return 'none';
+  const selected = new Set(selectedExpressions(select).map(printExpression));
+  const first = orderBy.slice(0, selected.size).map(({ value }) => printExpression(value));
+  const isOrdered = selected.size > 0 && new Set(first).size === selected.size;
+  return isOrdered && first.every((key) => selected.has(key)) ? 'ordered' : 'unordered';
+}
+
+function selectedExpressions(select: Selection): readonly SqlExpression[] {
+  if (select.kind === 'value') return [select.value];
+  return select.kind === 'list' ? select.items.map(({ value }) => value) : [];
+}
+
+const COUNT_MAX = 2_147_483_647;
+
+function rewrite(
+  query: SelectQuery,
+  { top, offset, limit }: Counts,
+  isGrouped: boolean,
+): SelectQuery | undefined {
+  if (isGrouped) return rewriteGrouped(query);
+  // Rows that are skipped over all partitions may all be in one of them.
+  const isLimited = offset !== undefined && limit !== undefined;
+  const needed = isLimited ? Math.min(offset + limit, COUNT_MAX) : undefined;
+  const counts = {
+    top: top === undefined ? undefined : numberOf(top),
+    offset: needed === undefined ? undefined : numberOf(0),
+    limit: needed === undefined ? undefined : numberOf(needed),
+  };
+  // Rows that are equal to those of other partitions do not count.
+  const none = { top: undefined, offset: undefined, limit: undefined };
+  const counted = { ...query, ...(query.distinct ? none : counts) };
+  if (query.orderBy.length > 0) return rewriteOrdered(counted);
+  const isChanged = isLimited || (query.distinct && top !== undefined);
+  return isChanged ? counted : undefined;
+}
