@@ -23,7 +23,7 @@ async function main(args: readonly string[]): Promise<void> {
   }
   if (command !== 'start') {
     const what = command === '' ? 'no command is given' : `'${command}' is no command`;
-    throw new UsageError(`${what}; the command is 'start'. See mayfly --help.`);
+    throw new UsageError(`${what}; the command is 'start'.`);
   }
   await serve(rest);
 }
@@ -71,7 +71,8 @@ if (
 ) {
   main(process.argv.slice(2)).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`mayfly: ${text}\n`);
+    const hint = error instanceof UsageError ? ' See mayfly --help.' : '';
+    process.stderr.write(`mayfly: ${text}${hint}\n`);
     process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   });
 }

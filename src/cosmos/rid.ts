@@ -10,6 +10,8 @@ import type { Serial } from '../engine/engine.js';
 
 const CONTAINER_BIT = 0x8000_0000;
 const RANGE_NIBBLE = 0x50;
+/** Serials have six bytes; an id with a larger number is that of no item. */
+const SERIAL_LIMIT = 2n ** 48n;
 
 export function databaseRid(serial: Serial): string {
   return encode(databaseBytes(serial));
@@ -56,7 +58,7 @@ export function parseRid(text: string): RidParts | undefined {
   const container = bytes.length > 4 ? bytes.readUInt32BE(4) : undefined;
   if (container !== undefined && container < CONTAINER_BIT) return undefined;
   const item = bytes.length > 8 ? bytes.readBigUInt64LE(8) : undefined;
-  if (item !== undefined && item > BigInt(Number.MAX_SAFE_INTEGER)) return undefined;
+  if (item !== undefined && item >= SERIAL_LIMIT) return undefined;
   return {
     database: bytes.readUInt32BE(0),
     container: container === undefined ? undefined : container - CONTAINER_BIT,

@@ -7,7 +7,7 @@ import { hasLeft, readBody } from '../http/body.js';
 import { codeOf } from '../http/codes.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
-import { REFUSAL_CHARGE } from '../throughput/charges.js';
+import { LOOKUP_CHARGE, REFUSAL_CHARGE } from '../throughput/charges.js';
 import { type Clock, stopwatch } from '../time/clock.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { type Address, parseAddress } from './address.js';
@@ -139,7 +139,7 @@ function errorReply(
     status,
     headers: [
       'x-ms-request-charge',
-      chargeText(REFUSAL_CHARGE),
+      chargeText(status === 404 ? LOOKUP_CHARGE : REFUSAL_CHARGE),
       'x-ms-substatus',
       String(subStatus),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),

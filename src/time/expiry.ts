@@ -85,5 +85,6 @@ export function isTtl(value: unknown): value is number {
 
 /** The raw JSON text, so that a refused "60" is told from 60. */
 function shown(value: unknown): string {
-  return JSON.stringify(value);
+  // JSON has no infinity, which 1e400 becomes.
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }

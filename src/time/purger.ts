@@ -168,7 +168,8 @@ export class Purger {
       while (!this.#closed && target) {
         const pass = await this.#pass(target, ROWS_IDLE);
         purged += pass.purged;
-        if (pass.next === undefined || pass.next > this.#clock.now()) break;
+        const due = pass.next !== undefined && pass.next <= this.#clock.now();
+        if (!due || pass.purged === 0) break;
         await breathe();
         target = this.#watched.get(id)?.target;
       }

@@ -17,12 +17,14 @@ import {
 import { loadItem, type Place } from './entries.js';
 import { restOf, serialAtEnd, successor, tableCode, withRest } from './keys.js';
 import { countDue } from './purge.js';
-import { countKeys, type Key, type Store } from './store.js';
+import { countKeys, KEY_BYTES_MAX, type Key, type Store } from './store.js';
 import { bestWay, type KeyRange, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
 const KEYS_PER_READ = 64;
+/** Container and table come before what a resume point holds, and one byte may follow it. */
+const KEY_PREFIX_BYTES_MAX = 8;
 
 export function planScan(store: Store, place: () => Place, request: ScanRequest): Plan {
   const { head } = place();
@@ -155,7 +157,7 @@ function passedKey(slot: number, resume: Resume): Key {
   const table = (['document', 'partition', 'path'] as const).find(
     (name) => tableCode(name) === resume[0],
   );
-  if (!table) throw new BadResume();
+  if (!table || resume.length > KEY_BYTES_MAX - KEY_PREFIX_BYTES_MAX) throw new BadResume();
   return withRest(slot, table, resume.subarray(1));
 }
 

@@ -1,0 +1,70 @@
+// What this version does not do: each answers 400 and says what it is. A row goes when it is done.
+import { CARTS, DOCS, IN_A, ITEM, type Row, row, SHOP } from './support.suite.js';
+
+const SCRIPT = { id: 's', body: 'function () {}' };
+
+function unsupported(
+  method: string,
+  path: string,
+  what: string,
+  headers: Readonly<Record<string, string>> = {},
+  body: unknown = undefined,
+): Row {
+  return row(method, path, 400, [what, 'is not supported by this version of Mayfly.'], {
+    headers,
+    body,
+  });
+}
+
+const kinds: readonly Row[] = [
+  [`${CARTS}/sprocs`, 'Stored procedures'],
+  [`${CARTS}/triggers`, 'Triggers'],
+  [`${CARTS}/udfs`, 'User-defined functions'],
+  [`${SHOP}/users`, 'Users'],
+  [`${SHOP}/users/u/permissions`, 'Permissions'],
+  [`${SHOP}/clientencryptionkeys`, 'Client encryption keys'],
+].flatMap(([feed = '', what = '']) => [
+  unsupported('GET', feed, what),
+  unsupported('POST', feed, what, {}, SCRIPT),
+  unsupported('POST', feed, what, { 'x-ms-documentdb-is-upsert': 'true' }, SCRIPT),
+  unsupported('GET', `${feed}/s`, what),
+  unsupported('PUT', `${feed}/s`, what, {}, SCRIPT),
+  unsupported('DELETE', `${feed}/s`, what),
+]);
+
+const IN_PARTITION = { 'x-ms-documentdb-partitionkey': '["a"]' };
+const NEW = { id: 'new', pk: 'a' };
+
+export const unsupportedRows: readonly Row[] = [
+  ...kinds,
+  unsupported('POST', `${CARTS}/sprocs/s`, 'Stored procedures', IN_PARTITION, []),
+  unsupported('PATCH', ITEM, 'Patching an item', IN_PARTITION, { operations: [] }),
+  unsupported(
+    'POST',
+    DOCS,
+    'A batch',
+    { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
+    [],
+  ),
+  unsupported('POST', `${CARTS}/operations/partitionkeydelete`, 'partition key', IN_PARTITION),
+  unsupported('GET', DOCS, 'The change feed (A-IM: Incremental Feed)', {
+    'a-im': 'Incremental Feed',
+  }),
+  ...['pre', 'post'].map((when) =>
+    row('POST', DOCS, 400, ["Running the trigger 't1'", 'is not supported'], {
+      headers: { ...IN_A, [`x-ms-documentdb-${when}-trigger-include`]: 't1' },
+      body: NEW,
+    }),
+  ),
+  unsupported(
+    'POST',
+    DOCS,
+    'The indexing directive Exclude',
+    { ...IN_PARTITION, 'x-ms-indexing-directive': 'exclude' },
+    NEW,
+  ),
+  row('POST', '/dbs', 400, ["The legacy offer type 'S1'", 'x-ms-offer-throughput instead'], {
+    headers: { 'x-ms-offer-type': 'S1' },
+    body: { id: 'new' },
+  }),
+];
