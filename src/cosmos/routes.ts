@@ -10,7 +10,7 @@ import { createItem, upsertItem } from './verbs/create-item.js';
 import { deleteContainer } from './verbs/delete-container.js';
 import { deleteDatabase } from './verbs/delete-database.js';
 import { deleteItem } from './verbs/delete-item.js';
-import { listConflicts } from './verbs/list-conflicts.js';
+import { listConflicts, queryConflicts } from './verbs/list-conflicts.js';
 import { listContainers } from './verbs/list-containers.js';
 import { listDatabases } from './verbs/list-databases.js';
 import { listItems } from './verbs/list-items.js';
@@ -59,6 +59,7 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['DELETE', coll,                 'DeleteContainer',  deleteContainer],
   ['GET',    `${coll}/pkranges`,   'ListRanges',       listRanges],
   ['GET',    `${coll}/conflicts`,  'ListConflicts',    listConflicts],
+  ['QUERY',  `${coll}/conflicts`,  'QueryConflicts',   queryConflicts],
   ['POST',   `${coll}/operations/*`, 'Operation',      notYet('Deleting all items of a partition key')],
 
   ['GET',    `${coll}/docs`,       'ListItems',        listItems],

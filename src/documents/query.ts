@@ -23,6 +23,8 @@ export interface QueryRequest {
   readonly abandoned: () => boolean;
 }
 export interface AnsweredPage extends Omit<QueryPage, 'next'> {
+  /** True for a later page that looked again at what an earlier one was charged for. */
+  readonly again: boolean;
   readonly continuation: string | undefined;
   readonly plan: Plan;
 }
@@ -84,7 +86,8 @@ async function answerPage(
       });
       const continuation =
         page.next && encodeContinuation(Buffer.from(JSON.stringify(page.next)), tag);
-      return { ...page, continuation, plan };
+      const again = after !== undefined && after.way !== 'stream';
+      return { ...page, continuation, plan, again };
     } catch (error) {
       if (error instanceof BadResume) throw failure('invalidContinuation');
       if (!(error instanceof PlanOutdated) || plans >= PLANS_MAX) throw error;

@@ -11,6 +11,8 @@ export interface Frame {
   readonly slots: Value[];
   readonly context: CallContext;
   serial: number;
+  /** How many rows the document at hand has made so far, those that no condition passed included. */
+  rows: number;
   aggregates: readonly Value[];
 }
 export type Compiled = (frame: Frame) => Value;

@@ -13,13 +13,19 @@ import type { AggregateCall, Order, Query, Source } from './logical.js';
 export type Rows = (frame: Frame, visit: () => boolean) => boolean;
 
 const SUBQUERY_ROWS_MAX = 100_000;
+/** Rows of one document are made in one go, so there is an end to how far JOINs may multiply. */
+const ROWS_PER_DOCUMENT_MAX = 100_000;
 
 export const compile = compilerWith(runSubquery);
 
 /** The rows that pass the sources and the filter of a query. */
 export function compileRows(query: Query): Rows {
   const where = query.where && compile(query.where);
-  const last: Rows = (frame, visit) => (where && where(frame) !== true ? true : visit());
+  const last: Rows = (frame, visit) => {
+    frame.rows += 1;
+    if (frame.rows > ROWS_PER_DOCUMENT_MAX) throw tooManyRows();
+    return where && where(frame) !== true ? true : visit();
+  };
   return query.sources.reduceRight<Rows>((inner, source) => nest(source, inner), last);
 }
 
@@ -228,5 +234,7 @@ function newGroup(frame: Frame, calls: readonly AggregateCall[]): Group {
 }
 
 function tooManyRows() {
-  return failure('invalidInput', { why: 'The query holds too many intermediate rows.' });
+  return failure('invalidInput', {
+    why: 'The query makes too many rows: JOIN fewer or shorter arrays, or group by less.',
+  });
 }

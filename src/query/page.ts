@@ -66,6 +66,7 @@ export class PageBuilder {
   #offset: number;
   #limit: number | undefined;
   #bytes = 0;
+  #closed = false;
   readonly #request: PageRequest;
 
   constructor(request: PageRequest, counts: Counts) {
@@ -84,7 +85,7 @@ export class PageBuilder {
   }
 
   get full(): boolean {
-    return this.rows.length >= this.#request.itemsMax || this.#bytes >= this.#request.bytesMax;
+    return this.#closed || this.rows.length >= this.#request.itemsMax;
   }
 
   /** How many rows can still matter: those to pass over and those to take. */
@@ -93,14 +94,20 @@ export class PageBuilder {
     return this.#offset + Math.min(left, this.#limit ?? left);
   }
 
-  add(row: () => RowText): void {
+  /** False when the row is too much for this page: it opens the next one, where it may be alone. */
+  add(row: () => RowText): boolean {
     if (this.#offset > 0) {
       this.#offset -= 1;
-      return;
+      return true;
     }
     const text = row();
+    this.#bytes += typeof text === 'string' ? Buffer.byteLength(text) : text.length;
+    if (this.#bytes > this.#request.bytesMax && this.rows.length > 0) {
+      this.#closed = true;
+      return false;
+    }
     this.rows.push(text);
-    this.#bytes += text.length;
     if (this.#limit !== undefined) this.#limit -= 1;
+    return true;
   }
 }

@@ -67,7 +67,7 @@ class Run {
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
     const context = { now: request.at, random: request.random };
     const slots = new Array<Value>(query.slots).fill(undefined);
-    this.#frame = { slots, context, serial: 0, aggregates: [] };
+    this.#frame = { slots, context, serial: 0, rows: 0, aggregates: [] };
   }
 
   /** Without FROM there is one row and no document. */
@@ -99,12 +99,9 @@ class Run {
         // The document that was in the middle of its rows may be gone, and this another one.
         if (item.serial !== skipOf) skip = 0;
         const wholly = this.#visit(item, (text) => {
-          if (row < skip) row += 1;
-          else if (page.full || page.exhausted) return false;
-          else {
-            row += 1;
-            page.add(text);
-          }
+          const isSkipped = row < skip;
+          if (!isSkipped && (page.full || page.exhausted || !page.add(text))) return false;
+          row += 1;
           return true;
         });
         if (page.exhausted) return this.#end(page, undefined);
@@ -129,7 +126,7 @@ class Run {
     if (after && distinct && order.length > 0) await this.#eachSorted((row) => best.recall(row));
     for (const row of best.rows()) {
       if (page.full || page.exhausted) break;
-      if (!best.isRecalled(row)) page.add(() => row.text);
+      if (!best.isRecalled(row) && !page.add(() => row.text)) break;
       best.passed(row);
     }
     const last = best.lastPassed;
@@ -173,8 +170,9 @@ class Run {
     let passed = after?.passed ?? 0;
     const rows = ranking.rows();
     while (passed < rows.length && !page.full && !page.exhausted) {
-      const row = rows[passed++];
-      if (row) page.add(row.text);
+      const row = rows[passed];
+      if (row && !page.add(row.text)) break;
+      passed += 1;
     }
     const more = passed < rows.length && !page.exhausted;
     return this.#end(page, more ? { way: 'ranked', passed, ...page.counts } : undefined);
@@ -207,14 +205,16 @@ class Run {
         more = page.full && !page.exhausted;
         return false;
       }
-      if (!isPassed) last = identity;
       const value = this.#project(this.#frame);
-      if (this.#query.distinct) {
-        const same = identityOf(value);
-        if (seen.has(same)) return true;
-        seen.add(same);
+      const same = this.#query.distinct ? identityOf(value) : '';
+      const isNew = !isPassed && value !== undefined && !seen.has(same);
+      if (this.#query.distinct) seen.add(same);
+      if (isNew && !page.add(() => JSON.stringify(value))) {
+        more = true;
+        return false;
       }
-      return isPassed || this.#take(page, value);
+      if (!isPassed) last = identity;
+      return true;
     });
     const identity = Buffer.from(last, 'latin1').toString('base64');
     return this.#end(page, more ? { way: 'groups', identity, ...page.counts } : undefined);
@@ -256,6 +256,7 @@ class Run {
     this.#work.documents += 1;
     this.#work.documentBytes += item.doc.bytes.length;
     this.#frame.serial = item.serial;
+    this.#frame.rows = 0;
     const { project, where, distinct, order, rank } = this.#query;
     const asStored = project.kind === 'document' && !distinct;
     const lazy = asStored && !where && order.length === 0 && !rank;

@@ -45,9 +45,12 @@ test('anything else is refused', () => {
 });
 
 test('only a stream has a resume point of the engine', () => {
-  assert(isPosition(stream) && isPosition(sorted));
-  assert.deepEqual([...(resumeIn(stream) ?? [])], [0, 1, 2]);
-  assert.equal(resumeIn({ ...stream, resume: undefined }), undefined);
-  assert.equal(resumeIn(sorted), undefined);
+  const resumed = (position: unknown) => {
+    assert(isPosition(position));
+    return resumeIn(position);
+  };
+  assert.deepEqual([...(resumed(stream) ?? [])], [0, 1, 2]);
+  assert.equal(resumed({ ...stream, resume: undefined }), undefined);
+  assert.equal(resumed(sorted), undefined);
   assert.equal(resumeIn(undefined), undefined);
 });

@@ -36,8 +36,14 @@ export function lowerSql(
   return { ...lowered, slots: state.nextSlot };
 }
 
-function lowerQuery(query: SelectQuery, parent: Scope | undefined, state: LowerState): Query {
-  const scope: Scope = { names: new Map(), parent, aggregates: undefined, insideAggregate: false };
+function lowerQuery(
+  query: SelectQuery,
+  parent: Scope | undefined,
+  state: LowerState,
+  container = parent === undefined,
+): Query {
+  const fresh = { aggregates: undefined, insideAggregate: false };
+  const scope: Scope = { names: new Map(), parent, container, ...fresh };
   const sources = query.from.map((source, index) => lowerSource(source, index, scope, state));
   const lower = (expression: SqlExpression) =>
     lowerExpression(expression, scope, state, (inner) => lowerQuery(inner, scope, state));
@@ -86,13 +92,15 @@ function lowerQuery(query: SelectQuery, parent: Scope | undefined, state: LowerS
 function lowerSource(source: FromSource, index: number, scope: Scope, state: LowerState): Source {
   const { collection, iterate } = source;
   if (collection.kind === 'subquery') {
-    const query = lowerQuery(collection.query, scope, state);
+    const overContainer = index === 0 && scope.container;
+    const inner = lowerQuery(collection.query, scope, state, overContainer);
+    const query = overContainer ? rowByRow(inner, source.span) : inner;
     const slot = bindName(source.alias, source.span, scope, state);
     return { kind: 'rows', slot, query, each: iterate };
   }
   const { root, steps } = collection;
   const bound = resolve(scope, root);
-  const isContainer = bound === undefined && index === 0 && scope.parent === undefined;
+  const isContainer = bound === undefined && index === 0 && scope.container;
   if (bound === undefined && !isContainer) throw unresolved(root, collection.span);
   if (isContainer && steps.length === 0 && !iterate) {
     scope.names.set(source.alias ?? root, ROOT);
@@ -103,6 +111,18 @@ function lowerSource(source: FromSource, index: number, scope: Scope, state: Low
   const name = source.alias ?? (iterate ? undefined : (last?.toString() ?? root));
   const slot = bindName(name, source.span, scope, state);
   return { kind: iterate ? 'elements' : 'value', slot, value };
+}
+
+/** Rows are made document by document; what needs all of them at once has no place in between. */
+function rowByRow(query: Query, span: Span): Query {
+  const { distinct, grouped, order, offset, limit, project } = query;
+  if (distinct || grouped || order.length > 0 || offset > 0 || limit !== undefined) {
+    const text =
+      'FROM (SELECT …) over the container does not take DISTINCT, GROUP BY, aggregates, ORDER BY, TOP or OFFSET in this version of Mayfly.';
+    throw new SqlError('SC2105', text, span);
+  }
+  if (project.kind === 'value') return query;
+  return { ...query, project: { kind: 'value', value: { kind: 'path', slot: ROOT, path: [] } } };
 }
 
 function bindName(name: string | undefined, span: Span, scope: Scope, state: LowerState): Slot {
@@ -156,7 +176,9 @@ function lowerOrder(
 ): Order {
   const value = lower(item.value);
   const isDistance = value.kind === 'call' && value.name === 'VECTORDISTANCE';
-  if (!isDistance && (value.kind !== 'path' || value.path.length === 0)) {
+  // What is written as a path and is none stands for a computed property.
+  const isPath = value.kind === 'path' ? value.path.length > 0 : item.value.kind === 'member';
+  if (!isDistance && !isPath) {
     const text =
       'Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.';
     throw new SqlError('2206', text, item.value.span);

@@ -17,6 +17,8 @@ export interface LowerState {
 export interface Scope {
   readonly names: Map<string, Slot>;
   readonly parent: Scope | undefined;
+  /** Whether the first source may name the container: at the top, and in FROM (SELECT …) there. */
+  readonly container: boolean;
   /** Where aggregates are collected; undefined where none may stand. */
   aggregates: AggregateCall[] | undefined;
   insideAggregate: boolean;

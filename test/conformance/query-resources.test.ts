@@ -187,8 +187,7 @@ describe('not supported yet, by its name', () => {
   });
 });
 
-// Only the list of conflicts is there.
-test('conflicts: there are none', { todo: true }, async () => {
+test('conflicts: there are none', async () => {
   const { conflicts } = apples.container('plain');
   assert.deepEqual((await conflicts.query(ALL).fetchAll()).resources, []);
 });

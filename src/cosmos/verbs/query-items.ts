@@ -24,7 +24,9 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   });
   checkSession(request.headers, container, page.work.lsn);
   const { documents, documentBytes, lsn } = page.work;
-  const charge = pageCharge(documents, documentBytes, wanted.continuation === undefined);
+  const charge = page.again
+    ? pageCharge(0, 0, false)
+    : pageCharge(documents, documentBytes, wanted.continuation === undefined);
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangesIn(container, scope), lsn, charge);
   headers.push('x-ms-item-count', String(page.rows.length));

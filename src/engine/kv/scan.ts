@@ -93,6 +93,7 @@ function readBatch(
   });
   let bytes = 0;
   let lookedAt = 0;
+  let previous: Key | undefined;
   for (let ranges = left; ranges.length > 0; ) {
     const [range, ...more] = ranges;
     const wanted = Math.min(KEYS_PER_READ, budget.rowsMax - items.length);
@@ -102,10 +103,12 @@ function readBatch(
       const item = loadItem(store, place, serialAtEnd(key));
       if (!item || !belongs(item, way, place)) continue;
       if (!isLive(item.fuses, place.container.expiry, at)) continue;
+      bytes += item.doc.bytes.length;
+      // An item that is too much for the batch opens the next one, where it may be alone.
+      if (bytes > budget.bytesMax && items.length > 0) return upTo(previous);
       items.push(item);
       keysOfItems.push(key);
-      bytes += item.doc.bytes.length;
-      if (bytes >= budget.bytesMax) return upTo(key);
+      previous = key;
     }
     const last = keys.at(-1);
     if (last === undefined || keys.length < wanted) ranges = more;

@@ -29,6 +29,8 @@ export interface Way {
 
 const COUNTED_MAX = 200;
 const RANGES_COUNTED_MAX = 20;
+/** Reading in order may cost this many times the keys before sorting by hand is cheaper. */
+const ORDER_WORTH = 4;
 /** What is left of the encoding of a value too long for a key; its hash takes the rest. */
 const CUT_BYTES = VALUE_BYTES_MAX - 32;
 
@@ -65,7 +67,9 @@ export function bestWay(store: Store, ways: readonly Way[], request: ScanRequest
   counted.sort((a, b) => a.keys - b.keys);
   const [fewest] = counted;
   const ordered = counted.find(({ way }) => way.ordered);
-  if (request.order.length > 0 && ordered && (fewest?.keys ?? 0) >= COUNTED_MAX) return ordered.way;
+  const few = fewest?.keys ?? 0;
+  const worthwhile = ordered && (few >= COUNTED_MAX || ordered.keys <= ORDER_WORTH * few);
+  if (request.order.length > 0 && ordered && worthwhile) return ordered.way;
   return fewest?.way ?? whole;
 }
 
