@@ -4,7 +4,9 @@ import { parsePath } from '../value/path.js';
 import { parseIndexPath } from './definition/index-path.js';
 import type { IndexingPolicy } from './definition/indexing-policy.js';
 
-/** Ours, the same for every item or never asked for: not worth an entry unless a policy names them. */
+/**
+ * Ours, the same for every item or never asked for: not worth an entry unless a policy names them.
+ */
 const UNINTERESTING: readonly string[] = ['_rid', '_self', '_attachments'];
 /** Indexed whatever the paths say. */
 const ALWAYS: readonly string[] = ['id', '_ts'];
@@ -29,7 +31,8 @@ function indexRules(policy: IndexingPolicy): readonly IndexRule[] {
     ...UNINTERESTING.map((name) => named(name, false)),
     ...policy.excludedPaths.flatMap(({ path }) => ruleOf(path, false)),
     ...policy.includedPaths.flatMap(({ path }) => ruleOf(path, true)),
-    // As rules for what is below, these do not make the index note the items that lack them: none do.
+    // As rules for what is below, these do not make the index note the items that lack them: none
+    // do.
     ...ALWAYS.map((name) => ({ ...named(name, true), below: true })),
   ];
 }

@@ -108,8 +108,12 @@ export interface Budget {
  */
 export interface Batch {
   readonly items: readonly Item[];
-  /** The resume point behind one of the items, for a reader that stops in the middle of the batch. */
+  /**
+   * The resume point behind one of the items, for a reader that stops in the middle of the batch.
+   */
   resumeAfter(index: number): Resume;
+  /** The resume point right before one of the items, for a reader that is not done with it. */
+  resumeAt(index: number): Resume;
   readonly resume: Resume | undefined;
   readonly lsn: Lsn;
 }

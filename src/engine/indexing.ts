@@ -56,8 +56,8 @@ export function isIndexed(indexing: Indexing, path: IndexPath): boolean {
 }
 
 /**
- * Paths that are included by name: for these an index also knows the items that lack the property, so
- * ORDER BY returns them; elsewhere it leaves them out, as the service documents it.
+ * Paths that are included by name: for these an index also knows the items that lack the property,
+ * so ORDER BY returns them; elsewhere it leaves them out, as the service documents it.
  */
 export function namedPaths(indexing: Indexing): readonly IndexPath[] {
   return indexing.rules
@@ -66,8 +66,9 @@ export function namedPaths(indexing: Indexing): readonly IndexPath[] {
 }
 
 /**
- * The composite index that gives an order, read upwards or downwards. Whichever way it is defined, it
- * is kept with its first path ascending, so that ties follow the direction of the first sort key.
+ * The composite index that gives an order, read upwards or downwards. Whichever way it is defined,
+ * it is kept with its first path ascending, so that ties follow the direction of the first sort
+ * key.
  */
 export function compositeFor(
   indexing: Indexing,

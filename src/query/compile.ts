@@ -11,7 +11,9 @@ export interface Frame {
   readonly slots: Value[];
   readonly context: CallContext;
   serial: number;
-  /** How many rows the document at hand has made so far, those that no condition passed included. */
+  /**
+   * How many rows the document at hand has made so far, those that no condition passed included.
+   */
   rows: number;
   aggregates: readonly Value[];
 }

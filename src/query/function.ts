@@ -1,5 +1,5 @@
-// What a built-in function is. Functions of one family live in one file under functions/; each is one
-// entry of that file's table, and the tables are put together in functions/all.ts.
+// What a built-in function is. Functions of one family live in one file under functions/; each is
+// one entry of that file's table, and the tables are put together in functions/all.ts.
 import type { Instant } from '../time/instant.js';
 
 /** JSON values, and undefined for what is not there. */

@@ -1,5 +1,5 @@
-// The logical form of a query, in no particular language: names are resolved to slots, parameters to
-// constants, functions to their entries.
+// The logical form of a query, in no particular language: names are resolved to slots, parameters
+// to constants, functions to their entries.
 import type { Path } from '../value/path.js';
 import type { QueryFunction, Value } from './function.js';
 

@@ -1,5 +1,6 @@
-// Runs a query page by page: pulls documents from an engine's plan and does whatever the plan did not
-// promise. Three ways: rows as they come, rows in an order of their own, and rows folded into groups.
+// Runs a query page by page: pulls documents from an engine's plan and does whatever the plan did
+// not promise. Three ways: rows as they come, rows in an order of their own, and rows folded into
+// groups.
 import type { Batch, Plan } from '../engine/engine.js';
 import { breathe, stopwatch } from '../time/clock.js';
 import type { Frame } from './compile.js';
@@ -107,8 +108,8 @@ class Run {
         if (page.exhausted) return this.#end(page, undefined);
         skip = wholly ? 0 : row;
         skipOf = item.serial;
+        resume = base64(wholly ? batch.resumeAfter(index) : batch.resumeAt(index));
         if (!wholly) return this.#end(page, position());
-        resume = base64(batch.resumeAfter(index));
       }
       if (batch.resume === undefined) break;
       resume = base64(batch.resume);

@@ -1,5 +1,6 @@
-// ORDER BY RANK: rows scored by full text, by vector distance, or by both fused. A score needs to know
-// all rows, so they are gathered first, each with little more than counts, and scored at the end.
+// ORDER BY RANK: rows scored by full text, by vector distance, or by both fused. A score needs to
+// know all rows, so they are gathered first, each with little more than counts, and scored at the
+// end.
 
 import { failure } from '../value/errors.js';
 import type { Compile, Frame } from './compile.js';

@@ -58,7 +58,9 @@ export class SortedRows {
     if (this.#kept.length >= 2 * this.#wanted + MARGIN) this.#trim();
   }
 
-  /** Told of all rows again, after the last was added, it finds those that had their turn before. */
+  /**
+   * Told of all rows again, after the last was added, it finds those that had their turn before.
+   */
   recall(row: SortedRow): void {
     if (!this.#after || this.#compare(row, this.#after) > 0) return;
     this.#identities ??= new Set(this.rows().map(({ identity }) => identity));

@@ -21,12 +21,13 @@ export function planOverValues(values: readonly unknown[], after: Resume | undef
     count: undefined,
     async *run() {
       const start = after === undefined ? 0 : Buffer.from(after).readUInt32BE();
-      const resumeAfter = (index: number) => {
+      const resumeAt = (index: number) => {
         const bytes = Buffer.alloc(4);
-        bytes.writeUInt32BE(start + index + 1);
+        bytes.writeUInt32BE(start + index);
         return bytes as unknown as Resume;
       };
-      yield { items: items.slice(start), resumeAfter, resume: undefined, lsn: 0 };
+      const resumeAfter = (index: number) => resumeAt(index + 1);
+      yield { items: items.slice(start), resumeAfter, resumeAt, resume: undefined, lsn: 0 };
     },
   };
 }

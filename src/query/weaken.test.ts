@@ -1,4 +1,5 @@
-// What engines are told of conditions. A filter is exact only if it says all that the condition says.
+// What engines are told of conditions. A filter is exact only if it says all that the condition
+// says.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Filter } from '../engine/engine.js';

@@ -33,7 +33,9 @@ export function weaken(expression: Expression): Weakened {
   }
 }
 
-/** The path that indexes know, for a path into the document. Positions in arrays become any element. */
+/**
+ * The path that indexes know, for a path into the document. Positions in arrays become any element.
+ */
 export function indexPathOf(path: Path): { readonly path: IndexPath; readonly exact: boolean } {
   return {
     path: path.map((step) => (typeof step === 'number' ? null : step)),

@@ -53,7 +53,8 @@ function partsOf(expression: Expression): readonly Expression[] {
     case 'plus':
     case 'complement':
       return [expression.of];
-    // A subquery of its own rows; what it takes from this query is the row that stands for the group.
+    // A subquery of its own rows; what it takes from this query is the row that stands for the
+    // group.
     default:
       return [];
   }

@@ -1,4 +1,5 @@
-// What a container's definition adds to the language: computed properties, and the metrics of vectors.
+// What a container's definition adds to the language: computed properties, and the metrics of
+// vectors.
 import type { Expression } from '../query/logical.js';
 import type { Path } from '../value/path.js';
 

@@ -111,7 +111,8 @@ export class Containers {
 
   async #save(container: Container, head: Head): Promise<void> {
     await this.#committer.submit((writes) => {
-      // From here on, writes make entries by the new rules; what was there before is left to the builder.
+      // From here on, writes make entries by the new rules; what was there before is left to the
+      // builder.
       head.learn(container);
       head.follow(container.indexing);
       this.#known.set(container.id, { container, head });

@@ -144,7 +144,9 @@ function partitionEntry(place: Place, item: Item): Key {
   return partitionKey(place.head.slot, epk, item.serial);
 }
 
-/** The entries of the index over paths; the builder makes the same for items that were there before. */
+/**
+ * The entries of the index over paths; the builder makes the same for items that were there before.
+ */
 export function indexEntries(place: Place, item: Item): readonly Key[] {
   return pathEntries(place.head.slot, place.container.indexing, item.doc.value, item.serial);
 }

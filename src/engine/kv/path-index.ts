@@ -3,9 +3,9 @@
 //
 //   'I'   version 2, path 8, value, serial
 //
-//   path: the first bytes of a hash of the path, so that names of any length and number cost nothing.
-//   value: encoded, bounded. Arrays and objects have an entry with their type alone, and their contents
-//   have entries of their own; elements of arrays share the path of "any element".
+//   path: the first bytes of a hash of the path: names of any length and number cost nothing.
+//   value: encoded, bounded. Arrays and objects have an entry with their type alone, and their
+//   contents have entries of their own; elements of arrays share the path of "any element".
 import { murmur128 } from '../../value/murmur.js';
 import { valueAt } from '../../value/path.js';
 import type { Serial } from '../engine.js';
@@ -61,8 +61,8 @@ export function compositePrefix(slot: Slot, version: number, index: number): Key
 }
 
 /**
- * The values of a composite one after the other; those that descend have all their bits turned, which
- * turns their order. Items that lack a property have an entry too.
+ * The values of a composite one after the other; those that descend have all their bits turned,
+ * which turns their order. Items that lack a property have an entry too.
  */
 function compositeValues(composite: CompositeIndex, document: unknown): Uint8Array {
   const bytesMax = bytesMaxOf(composite.length);

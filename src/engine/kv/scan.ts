@@ -15,7 +15,7 @@ import {
   type ScanRequest,
 } from '../engine.js';
 import { loadItem, type Place } from './entries.js';
-import { restOf, serialAtEnd, successor, tableCode, withRest } from './keys.js';
+import { restOf, SERIAL_BYTES, serialAtEnd, successor, tableCode, withRest } from './keys.js';
 import { countDue } from './purge.js';
 import { countKeys, KEY_BYTES_MAX, type Key, type Store } from './store.js';
 import { bestWay, type KeyRange, type Way, waysFor } from './ways.js';
@@ -56,7 +56,9 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
   };
 }
 
-/** Everything is counted by the head, less the dead; a range by its keys, where nothing can be dead. */
+/**
+ * Everything is counted by the head, less the dead; a range by its keys, where nothing can be dead.
+ */
 function counterOf(store: Store, place: () => Place, way: Way): Plan['count'] {
   if (!way.exact) return undefined;
   if (way.table === 'document') {
@@ -88,6 +90,7 @@ function readBatch(
   const upTo = (last: Key | undefined): Batch => ({
     items,
     resumeAfter: (index) => resumePoint(way, keysOfItems[index] as Key),
+    resumeAt: (index) => resumePoint(way, keyBefore(way, keysOfItems[index] as Key)),
     resume: last && resumePoint(way, last),
     lsn: place.head.lsn,
   });
@@ -142,6 +145,14 @@ function leftAfter(way: Way, passed: Key | undefined): readonly KeyRange[] {
 
 function contains([from, to]: KeyRange, key: Key): boolean {
   return Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
+}
+
+/** The last key that a way could have led to before this one: all keys end in a serial. */
+function keyBefore(way: Way, key: Key): Key {
+  const before = Buffer.from(key);
+  const serial = serialAtEnd(key) + (way.descending ? 1 : -1);
+  before.writeUIntBE(serial, key.length - SERIAL_BYTES, SERIAL_BYTES);
+  return before;
 }
 
 function resumePoint(way: Way, key: Key): Resume {

@@ -1,5 +1,5 @@
-// The ways to find documents: each is some ranges of one table. A request has a few candidates; the one
-// with the fewest keys wins, by counting a little and no further.
+// The ways to find documents: each is some ranges of one table. A request has a few candidates; the
+// one with the fewest keys wins, by counting a little and no further.
 import { encodeValue } from '../../value/key.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
@@ -197,7 +197,8 @@ function rangesOf(
   const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
   const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
   const explain = `${showPath(filter.path)} ${filter.op}`;
-  // An item has one value at a path, but may have many in an array: then ranges would show it twice.
+  // An item has one value at a path, but may have many in an array: then ranges would show it
+  // twice.
   const many = filter.path.includes(null);
   switch (filter.op) {
     case '=':
@@ -231,7 +232,8 @@ function comparison(
 ): Pick<Way, 'ranges' | 'exact'> {
   const encoded = Buffer.from(encodeValue(value));
   const [typeStart, typeEnd] = typeRange(value);
-  // A value is compared by as much of it as there is of long values, and looked at again on the item.
+  // A value is compared by as much of it as there is of long values, and looked at again on the
+  // item.
   const isCut = encoded.length > CUT_BYTES;
   const key = at(encoded.subarray(0, CUT_BYTES));
   const beyond = after(key);
