@@ -33,7 +33,7 @@ const LIFE_MS_MAX = 1000;
  */
 const START_MS = Date.UTC(2100, 0, 1);
 const BACKGROUND_MS = 15_000;
-const POINT_READS = 5;
+const POINT_READS = 2;
 const ITEMS_MAX = 10_000;
 
 test('what is acknowledged survives every crash, and nothing else does', async () => {

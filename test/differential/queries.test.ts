@@ -16,7 +16,7 @@ import { comparePages, DOCUMENTS_MOVING } from './moving.suite.js';
 import { POLICIES } from './policy.suite.js';
 import { DEFAULT_TTL, World } from './world.suite.js';
 
-const QUERIES = Number(process.env.QUERIES ?? 300);
+const QUERIES = Number(process.env.QUERIES ?? 200);
 const QUERIES_PER_MOMENT = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-differential-'));

@@ -19,9 +19,9 @@ import { POLICIES, type Policy } from './policy.suite.js';
 import { DEFAULT_TTL, EVERYTHING, World } from './world.suite.js';
 
 /** More than a batch of a scan, so that rules change in the middle of one. */
-const DOCUMENTS = 300;
-const CHANGES = 5;
-const NEW_STARTS = 5;
+const DOCUMENTS = 250;
+const CHANGES = 4;
+const NEW_STARTS = 4;
 const WAITS_MAX = 300;
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-reindex-'));
