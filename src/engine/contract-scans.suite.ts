@@ -50,6 +50,9 @@ export function describeScans(f: Fixture): void {
       const inside = { ...ALL, partition: [5], span: { from: epk, to: 'FF' } };
       assert.deepEqual(await ids(inside), ['5']);
       assert.deepEqual(await ids({ ...inside, span: { from: '', to: epk } }), []);
+      const all = { ...ALL, partition: undefined };
+      assert.deepEqual(await ids({ ...all, span: { from: epk, to: `${epk}00` } }), ['5']);
+      assert(!(await ids({ ...all, span: { from: `${epk}00`, to: 'FF' } })).includes('5'));
     });
     test('a prefix of a hierarchical key finds all below it', async () => {
       const paths = [['t'], ['u'], ['s']];

@@ -116,7 +116,7 @@ const wrongVerbs: readonly Row[] = [
   notAllowed('POST', ITEM, 'GET, PUT, PATCH, DELETE', IN_A as Record<string, string>),
   notAllowed('POST', `${CARTS}/pkranges`, 'GET'),
   notAllowed('POST', `${CARTS}/pkranges`, 'GET', QUERY, 'QUERY'),
-  notAllowed('DELETE', `${CARTS}/conflicts`, 'GET'),
+  notAllowed('DELETE', `${CARTS}/conflicts`, 'GET, QUERY'),
   notAllowed('GET', `${CARTS}/operations/partitionkeydelete`, 'POST'),
   notAllowed('POST', '/offers', 'GET, QUERY'),
   notAllowed('DELETE', '/offers/AQAA', 'GET, PUT'),

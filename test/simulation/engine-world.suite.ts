@@ -131,7 +131,7 @@ export class EngineWorld {
           continue;
         }
         assert('refused' in outcome, `change ${at} should be refused: ${verdict}`);
-        assert(sameRefusal(outcome.refused, verdict), `refused by ${outcome.refused}`);
+        assert(sameRefusal(outcome.refused, verdict), `${verdict}, not ${shown(outcome.refused)}`);
         assert.equal(outcome.index, at);
         return;
       }
@@ -303,3 +303,5 @@ function checkItem(item: Item | undefined, wanted: Kept | undefined): void {
   assert.deepEqual(item.key.partition, [wanted.partition]);
   assert.deepEqual(item.doc.value, wanted.body);
 }
+
+const shown = (value: unknown): string => JSON.stringify(value);

@@ -91,8 +91,8 @@ function scopeWay(
     const ranges = [tableRange(slot, 'document')];
     return { table: 'document', ranges, explain: 'all items in order of creation' };
   }
-  let from = partitionBound(slot, span?.from ?? '');
-  let to = partitionBound(slot, span?.to ?? 'FF');
+  let from = spanBound(place, span?.from ?? '');
+  let to = spanBound(place, span?.to ?? 'FF');
   if (partition !== undefined) {
     const epk = effectivePartitionKey(partition, place.container.partitionHash);
     const start = partitionBound(slot, epk);
@@ -102,6 +102,16 @@ function scopeWay(
   }
   const explain = partition ? 'items of one partition key' : 'items of a span of partition keys';
   return { table: 'partition', ranges: [[from, to]], explain };
+}
+
+const EPK_DIGITS = 32;
+
+/** A bound that goes on where keys end lies behind the key it begins with, not among its serials. */
+function spanBound({ head, container }: Place, bound: string): Key {
+  const levels = container.partitionHash === 'multi' ? container.partitionPaths.length : 1;
+  const digits = container.partitionHash === 'v1' ? bound.length : levels * EPK_DIGITS;
+  if (bound.length <= digits) return partitionBound(head.slot, bound);
+  return after(partitionBound(head.slot, bound.slice(0, digits)));
 }
 
 function isWhole(span: EpkSpan): boolean {
