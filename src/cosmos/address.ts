@@ -22,20 +22,24 @@ export function parseAddress(url: string): Address {
   if (path === '') return { path: '', shape: '', type: '', names: [], link: '' };
   const segments = path.split('/');
   if (segments.length > SEGMENTS_MAX) throw failure('invalidPath', { path: `/${path}` });
-  const shape: string[] = [];
   const names: string[] = [];
-  segments.forEach((segment, index) => {
+  let type = '';
+  let shape = '';
+  let link = '';
+  // Every request comes through here, so texts grow in place instead of being gathered and joined.
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index] as string;
     if (index % 2 === 0) {
-      shape.push(segment);
-      return;
+      type = segment;
+      shape = index === 0 ? segment : `${shape}/${segment}`;
+    } else {
+      const name = decodeSegment(segment, path);
+      names.push(name);
+      shape += '/*';
+      link = link === '' ? `${type}/${name}` : `${link}/${type}/${name}`;
     }
-    shape.push('*');
-    names.push(decodeSegment(segment, path));
-  });
-  const isFeed = segments.length % 2 === 1;
-  const type = segments[isFeed ? segments.length - 1 : segments.length - 2] ?? '';
-  const link = names.map((name, index) => `${segments[index * 2]}/${name}`).join('/');
-  return { path, shape: shape.join('/'), type, names, link };
+  }
+  return { path, shape, type, names, link };
 }
 
 /** By hand: a regular expression would try the end anew at every slash of a long run. */

@@ -83,14 +83,22 @@ function accessOf(
 /** `type=master&ver=1.0&sig=…`, percent-encoded by most clients and plain from others. */
 function signatureOf(header: string | undefined): Buffer {
   if (!header) throw failure('authorizationMissing');
+  // What nearly all clients send, to the letter: only the signature is left to decode.
+  if (header.startsWith(USUAL_PREFIX))
+    return checkedSignature(decoded(header.slice(USUAL_PREFIX.length)));
   const match = /^type=([a-z]+)&ver=([\d.]+)&sig=(.+)$/is.exec(decoded(header));
   const [, type = '', version, text = ''] = match ?? [];
   if (!match) throw failure('authorizationMalformed');
   if (type.toLowerCase() !== 'master') throw failure('authorizationUnsupported', { type });
+  if (version !== '1.0') throw failure('authorizationMalformed');
+  return checkedSignature(text);
+}
+
+const USUAL_PREFIX = 'type%3Dmaster%26ver%3D1.0%26sig%3D';
+
+function checkedSignature(text: string): Buffer {
   const signature = Buffer.from(text, 'base64');
-  if (version !== '1.0' || signature.length !== SIGNATURE_BYTES) {
-    throw failure('authorizationMalformed');
-  }
+  if (signature.length !== SIGNATURE_BYTES) throw failure('authorizationMalformed');
   return signature;
 }
 

@@ -31,6 +31,7 @@ export interface CosmosFace {
   report(error: unknown, activityId: string): void;
 }
 
+const JOINED_BYTES_MAX = 16 * 1024;
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const VERSION = /^20\d\d-\d\d-\d\d(\.\w+)?$/;
 
@@ -162,8 +163,6 @@ function send(
     activityId,
     'x-ms-serviceversion',
     `version=${face.version}`,
-    'x-ms-gatewayversion',
-    `version=${face.version}`,
     'cache-control',
     'no-store, no-cache',
   ];
@@ -175,5 +174,12 @@ function send(
     headers.push('content-length', '0');
   }
   response.writeHead(reply.status, headers);
-  response.end(body);
+  // Small bodies travel as text of single bytes: node:http then joins them with the headers to one
+  // write, where a buffer would be a second one.
+  if (body instanceof Uint8Array && body.length <= JOINED_BYTES_MAX) {
+    response.end(
+      Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'),
+      'latin1',
+    );
+  } else response.end(body);
 }

@@ -62,13 +62,19 @@ async function runParts(bench: Bench, options: Options): Promise<void> {
   const start = performance.now();
   for (const part of options.parts) {
     report.say(`${part} ...`);
+    const began = performance.now();
     await parts[part](bench, report);
+    report.say(`${part} took ${secondsSince(began)} s`);
     for (const name of PROFILES[part] ?? []) {
       if (options.profile !== undefined) reportProfile(options.profile, name, report);
     }
   }
   report.finish();
-  report.say(`done in ${Math.round((performance.now() - start) / 1000)} s`);
+  report.say(`done in ${secondsSince(start)} s`);
+}
+
+function secondsSince(start: number): number {
+  return Math.round((performance.now() - start) / 1000);
 }
 
 main().catch((error: unknown) => {

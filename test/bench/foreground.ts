@@ -12,6 +12,7 @@ const CONNECTIONS = 32;
 const DOCUMENTS = 5000;
 const POLL_MS = 100;
 const PURGE_START_MS_MAX = 10_000;
+const REST_ATTEMPTS_MAX = 20;
 const AIM = { most: 1.2 };
 
 interface Round {
@@ -99,9 +100,19 @@ async function whilePurging(
   const seconds = (performance.now() - start) / 1000;
   await load.call('stop', {});
   const measured = await result;
-  // What is left would disturb the next round.
-  await server.control('POST', 'purge');
-  const total = (await purged()) - before;
-  if (total !== items) throw new Error(`${total} items were purged instead of ${items}`);
+  await purgeRest(server, async () => (await purged()) - before, items);
   return { ...measured, purgedPerSecond: (last - first) / seconds };
+}
+
+/**
+ * What is left would disturb the next round. A purge on demand may meet a pass of the background
+ * purge that is still under way, so one is not always enough.
+ */
+async function purgeRest(server: Mayfly, purged: () => Promise<number>, items: number) {
+  for (let attempt = 0; attempt < REST_ATTEMPTS_MAX; attempt += 1) {
+    await server.control('POST', 'purge');
+    if ((await purged()) >= items) break;
+  }
+  const total = await purged();
+  if (total !== items) throw new Error(`${total} items were purged instead of ${items}`);
 }

@@ -52,15 +52,15 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     rounds: countOf('rounds', values.rounds, quick ? 3 : 5),
     items: countOf('items', values.items, quick ? 100_000 : 1_000_000),
     waveItems: quick ? 10_000 : 100_000,
-    flatItems: quick ? 5000 : 10_000,
-    documents: quick ? 2000 : 10_000,
+    flatItems: quick ? 2000 : 10_000,
+    documents: quick ? 1000 : 10_000,
     readRequests: quick ? 4000 : 20_000,
     upsertRequests: new Map(
       quick
         ? [
-            [1, 600],
-            [16, 2000],
-            [64, 3000],
+            [1, 300],
+            [16, 1000],
+            [64, 2000],
           ]
         : [
             [1, 3000],

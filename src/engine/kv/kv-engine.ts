@@ -76,11 +76,13 @@ class KvEngine implements Engine {
   }
 
   async get(container: Container, keys: readonly (ItemKey | Serial)[], at: Instant) {
-    const place = this.#place(container);
-    const items = keys.map((key) => {
+    // Index rules are for writers; a read takes the container as it comes.
+    const place = { head: this.#containers.headOf(container.id), container };
+    const items: (Item | undefined)[] = [];
+    for (const key of keys) {
       const item = this.#load(place, key);
-      return item && isLive(item.fuses, container.expiry, at) ? item : undefined;
-    });
+      items.push(item && isLive(item.fuses, container.expiry, at) ? item : undefined);
+    }
     return { items, lsn: place.head.lsn };
   }
 
