@@ -74,9 +74,10 @@ async function prepare(plan: PostgresLoadPlan): Promise<void> {
   const [read, upsert] = [readText(table), upsertText(table)];
   queries = indexesOf(work).map((index, number) => {
     const { id, pk } = itemName(index);
-    if (work.kind === 'read') return { name: 'read', text: read, values: [pk, id], types: asText };
+    if (work.kind === 'read')
+      return { name: `read-${table}`, text: read, values: [pk, id], types: asText };
     const values = [pk, id, Date.now(), itemText(index, number, work.bytes)];
-    return { name: 'upsert', text: upsert, values };
+    return { name: `upsert-${table}`, text: upsert, values };
   });
 }
 
@@ -130,7 +131,8 @@ async function purge(plan: { readonly indexed: boolean; readonly day: number }) 
   const [client] = clients;
   if (!client) throw new Error('not connected');
   const table = tableOf(plan.indexed);
-  const query = { name: 'purge', text: deleteText(table), values: [plan.day, DELETE_ROWS] };
+  const values = [plan.day, DELETE_ROWS];
+  const query = { name: `purge-${table}`, text: deleteText(table), values };
   const start = performance.now();
   let deleted = 0;
   while (true) {
@@ -142,7 +144,12 @@ async function purge(plan: { readonly indexed: boolean; readonly day: number }) 
   return { deleted, ms: performance.now() - start } satisfies PostgresPurge;
 }
 
+/**
+ * Connections stay for as long as nobody wants another number of them: each is a process, which
+ * takes some work to get going, and that is not what is measured.
+ */
 async function connectAll(address: PgAddress, count: number): Promise<readonly PgClient[]> {
+  if (clients.length === count) return clients;
   await closeAll();
   const { Client } = loadPg();
   const made = Array.from({ length: count }, () => new Client(address));

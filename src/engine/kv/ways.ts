@@ -106,7 +106,7 @@ function scopeWay(
 
 const EPK_DIGITS = 32;
 
-/** A bound that goes on where keys end lies behind the key it begins with, not among its serials. */
+/** A bound that goes on where keys end lies behind the key it begins with, not in its serials. */
 function spanBound({ head, container }: Place, bound: string): Key {
   const levels = container.partitionHash === 'multi' ? container.partitionPaths.length : 1;
   const digits = container.partitionHash === 'v1' ? bound.length : levels * EPK_DIGITS;
