@@ -1,10 +1,10 @@
 // Installs what is missing, builds what is stale, then runs the task: start, test, check, format,
 // bench or build.
 // Plain JavaScript without imports from npm, because on a fresh clone nothing else exists yet.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = 'start', ...rest] = process.argv.slice(2);
@@ -23,7 +23,7 @@ const tasks = {
 if (!(task in tasks)) fail(`unknown task '${task}'; known: ${Object.keys(tasks).join(', ')}`);
 installIfMissing(root);
 buildIfStale();
-const code = tasks[task]();
+const code = await tasks[task]();
 if (typeof code === 'number') process.exitCode = code;
 
 /** npm writes node_modules/.package-lock.json last: its age tells if the install is current. */
@@ -56,18 +56,14 @@ function buildIfStale() {
   writeFileSync(stamp, '');
 }
 
-/** The server replaces this script as the one that answers Ctrl-C, so signals are left to it. */
-function startServer() {
-  const child = spawn(
-    process.execPath,
-    ['--enable-source-maps', join(root, 'dist', 'src', 'cli', 'mayfly.js'), 'start', ...rest],
-    { stdio: 'inherit' },
-  );
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
-    process.on(signal, () => child.kill(signal));
-  child.on('exit', (status, signal) => {
-    process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 143);
-  });
+/**
+ * In this very process, so that Ctrl-C reaches the server once and a start costs no second Node.
+ */
+async function startServer() {
+  const command = join(root, 'dist', 'src', 'cli', 'mayfly.js');
+  process.setSourceMapsEnabled(true);
+  process.argv = [process.execPath, command, 'start', ...rest];
+  await import(pathToFileURL(command).href);
 }
 
 function bench() {

@@ -2,7 +2,7 @@
 // The command `mayfly`: starts a server, says where it is, and stops it on Ctrl-C.
 import { pathToFileURL } from 'node:url';
 import { type Mayfly, start } from '../main.js';
-import { systemClock } from '../time/clock.js';
+import { stopwatch, systemClock } from '../time/clock.js';
 import { VERSION } from '../version.js';
 import { banner } from './banner.js';
 import { helpText } from './help.js';
@@ -10,6 +10,7 @@ import { jsonLog, textLog } from './log.js';
 import { parseOptions, UsageError } from './options.js';
 
 const EXIT = { usage: 2, failed: 1 };
+const SAME_SIGNAL_MS = 500;
 
 async function main(args: readonly string[]): Promise<void> {
   const [command = '', ...rest] = args;
@@ -45,10 +46,12 @@ async function serve(args: readonly string[]): Promise<void> {
 
 /** The first signal drains and closes; a second one, from somebody in a hurry, ends at once. */
 function stopOnSignals(server: Mayfly, log: ReturnType<typeof jsonLog>): void {
-  let stopping = false;
+  let stopping: (() => number) | undefined;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) process.exit(EXIT.failed);
-    stopping = true;
+    // One Ctrl-C may arrive twice, from the terminal and from a parent that passes it on.
+    if (stopping && stopping() > SAME_SIGNAL_MS) process.exit(EXIT.failed);
+    if (stopping) return;
+    stopping = stopwatch();
     log('info', 'stopping', { signal });
     server.close().then(
       () => {

@@ -9,6 +9,7 @@ import { HOST } from './wire.js';
 
 export interface PostgresPlan {
   readonly folder: string;
+  readonly user: string;
   readonly password: string;
 }
 export interface PostgresAnswer {
@@ -17,7 +18,6 @@ export interface PostgresAnswer {
   readonly pid: number;
 }
 
-export const POSTGRES_USER = 'bench';
 const START_ATTEMPTS = 5;
 const LOG_LINES_MAX = 20;
 
@@ -40,12 +40,12 @@ const log: string[] = [];
 
 answerCalls({ serve }, () => cluster?.stop());
 
-async function serve({ folder, password }: PostgresPlan): Promise<PostgresAnswer> {
+async function serve({ folder, user, password }: PostgresPlan): Promise<PostgresAnswer> {
   const Cluster = await loadEmbeddedPostgres();
   const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const options = {
     databaseDir: folder,
-    user: POSTGRES_USER,
+    user,
     password,
     persistent: true,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],

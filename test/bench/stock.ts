@@ -7,7 +7,7 @@ import type { FillPlan, Wave } from './fill.js';
 import type { Bench } from './harness.js';
 import type { Options } from './options.js';
 import type { PgAddress } from './packages.js';
-import type { PostgresAnswer } from './postgres.js';
+import type { PostgresAnswer, PostgresPlan } from './postgres.js';
 import { HOST } from './wire.js';
 
 export const SMALL_ITEMS = 10_000;
@@ -84,9 +84,10 @@ export function postgres(bench: Bench): Promise<Postgres> {
     const folder = bench.newFolder('postgres', true);
     if (account) chownSync(folder, account.uid, account.gid);
     const host = bench.child('postgres.js', account);
-    const password = randomBytes(16).toString('hex');
-    const { port, pid } = await host.call<PostgresAnswer>('serve', { folder, password });
-    const address = { host: HOST, port, user: 'bench', password, database: 'postgres' };
+    const login = { user: 'bench', password: randomBytes(16).toString('hex') };
+    const plan: PostgresPlan = { folder, ...login };
+    const { port, pid } = await host.call<PostgresAnswer>('serve', plan);
+    const address = { host: HOST, port, ...login, database: 'postgres' };
     return { pid, address, load: bench.child('postgres-load.js') };
   });
 }

@@ -85,7 +85,7 @@ function tableOf(samples: Samples, connections: number, how: string) {
     ],
     rows,
     notes: [
-      'Peers keep the same entries: by key, expiry and change order, and with or without all paths.',
+      'Peers keep the same entries: by key, expiry and change order, with or without all paths.',
       `${NAMES.vercel} keeps everything in memory.`,
     ],
   };
