@@ -34,7 +34,8 @@ Parts (all of them without any): ${PARTS.join(', ')}
   --items N       living items of the large folder (1000000; 100000 with --quick)
   --rounds N      measured rounds of each comparison (5; 3 with --quick)
   --json FILE     write the numbers of every round to FILE
-  --profile DIR   let Mayfly write CPU profiles to DIR, and list where the time of each went
+  --profile DIR   let Mayfly write CPU profiles to DIR, and list where its time went; that costs
+                  CPU, so ratios are for runs without it
   --help          this text
 `;
 

@@ -22,6 +22,7 @@ export function openReport(options: Options): Report {
   const kept: Record<string, unknown> = {};
   const write = (text: string) => process.stdout.write(text);
   write(header());
+  if (options.profile !== undefined) write(PROFILED);
   return {
     table: (table) => write(render(table)),
     say: (text) => process.stderr.write(`bench: ${text}\n`),
@@ -48,6 +49,10 @@ export function judged(ratio: number, aim: { readonly least?: number; readonly m
 
 export const number = (value: number, digits = 0): string =>
   value.toLocaleString('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+const PROFILED = `
+  Mayfly is being profiled, which costs CPU itself: take its ratios from a run without --profile.
+`;
 
 function header(): string {
   const { node, cpu, cores, memoryGb, system } = machine();

@@ -28,7 +28,10 @@ export interface Box {
 export interface Story {
   readonly random: Random;
   readonly boxes: readonly Box[];
+  /** What the clock was set to last; its answer may be on the way. */
   nowMs: number;
+  /** What a clock has said it is set to: no write that is sent from now on is earlier. */
+  surelyMs: number;
   writes: number;
   answers: number;
 }
@@ -41,7 +44,7 @@ export function newStory(random: Random, nowMs: number): Story {
     moves: defaults.length > 1,
   });
   const boxes = [box('lasting', [undefined]), box('own', [-1]), box('moving', MOVING_DEFAULTS)];
-  return { random, boxes, nowMs, writes: 0, answers: 0 };
+  return { random, boxes, nowMs, surelyMs: nowMs, writes: 0, answers: 0 };
 }
 
 export function pathOf(box: Box): string {
@@ -84,6 +87,7 @@ export async function moveClock(story: Story, server: Server, byMs: number): Pro
   const body = { freeze: true, set: new Date(story.nowMs).toISOString() };
   const { status } = await server.client.control('POST', 'clock', body);
   assert.equal(status, 200);
+  story.surelyMs = Math.max(story.surelyMs, Date.parse(body.set));
 }
 
 /** A connection that breaks is the end; whatever else goes wrong is a failure of the test. */
@@ -121,7 +125,7 @@ async function writeOnce(
     answer = await client.cosmos('DELETE', `${feed}/${place.id}`, { headers });
   } else {
     const body = bodyFor(story, place);
-    sent = box.ledger.sendWrite(place, body, story.nowMs);
+    sent = box.ledger.sendWrite(place, body, story.surelyMs);
     const isUpsert = { 'x-ms-documentdb-is-upsert': String(roll < 0.7) };
     answer =
       roll < 0.4
