@@ -4,9 +4,10 @@ import { BadResume, type Plan, PlanOutdated } from '../engine/engine.js';
 import type { Query } from '../query/logical.js';
 import type { Position, QueryPage } from '../query/page.js';
 import { runPage } from '../query/pipeline.js';
-import { dropsUndefined, type PlannedQuery, planQuery } from '../query/planner.js';
+import { dropsUndefined, type PlannedQuery, type PlanTimes, planQuery } from '../query/planner.js';
 import { isPosition, resumeIn } from '../query/position.js';
 import { planOverValues } from '../query/values-plan.js';
+import { stopwatch } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import { decodeContinuation, encodeContinuation } from './continuation.js';
@@ -21,12 +22,15 @@ export interface QueryRequest {
   readonly continuation: string | undefined;
   readonly at: Instant;
   readonly abandoned: () => boolean;
+  /** Whether somebody asks how long the parts of the work take. */
+  readonly isTimed: boolean;
 }
 export interface AnsweredPage extends Omit<QueryPage, 'next'> {
   /** True for a later page that looked again at what an earlier one was charged for. */
   readonly again: boolean;
   readonly continuation: string | undefined;
   readonly plan: Plan;
+  readonly took: PlanTimes & { readonly runMs: number };
 }
 
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
@@ -60,7 +64,7 @@ export function queryValues(
 ): Promise<AnsweredPage> {
   return answerPage(documents, tag, request, (query, after) => {
     const plan = { ...planOverValues(values, resumeIn(after)), ordered: query.order.length === 0 };
-    return { plan, query, complete: true };
+    return { plan, query, complete: true, took: { optimizeMs: 0, planMs: 0 } };
   });
 }
 
@@ -75,7 +79,8 @@ async function answerPage(
   const after = token === undefined ? undefined : positionIn(token, tag);
   for (let plans = 1; ; plans++) {
     try {
-      const { plan, query, complete } = planOf(request.query, after);
+      const { plan, query, complete, took } = planOf(request.query, after);
+      const ran = stopwatch();
       const page = await runPage(query, plan, after, {
         complete,
         itemsMax: request.itemsMax,
@@ -83,11 +88,12 @@ async function answerPage(
         at: request.at,
         random: () => documents.entropy.fraction(),
         abandoned: request.abandoned,
+        isTimed: request.isTimed,
       });
       const continuation =
         page.next && encodeContinuation(Buffer.from(JSON.stringify(page.next)), tag);
       const again = after !== undefined && after.way !== 'stream';
-      return { ...page, continuation, plan, again };
+      return { ...page, continuation, plan, again, took: { ...took, runMs: ran() } };
     } catch (error) {
       if (error instanceof BadResume) throw failure('invalidContinuation');
       if (!(error instanceof PlanOutdated) || plans >= PLANS_MAX) throw error;

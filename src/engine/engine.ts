@@ -5,7 +5,7 @@ import type { Instant } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
 import type { PartitionHash, PartitionKey, Scalar } from '../value/partition-key.js';
 import type { Path } from '../value/path.js';
-import type { Indexing, IndexPath } from './indexing.js';
+import type { CompositeIndex, Indexing, IndexPath } from './indexing.js';
 
 /** Position in a container's change order; grows with every commit. */
 export type Lsn = number;
@@ -86,9 +86,15 @@ export interface Plan {
   readonly ordered: boolean;
   readonly limited: boolean;
   readonly explain: string;
+  readonly indexes: IndexUse;
   run(at: Instant, budget: Budget): AsyncIterable<Batch>;
   /** How many items `run` would yield, where that can be told without reading them. */
   readonly count: ((at: Instant) => Promise<{ items: number; lsn: Lsn }>) | undefined;
+}
+/** The indexes of the policy that a plan reads, and those it would read if the policy had them. */
+export interface IndexUse {
+  readonly used: readonly CompositeIndex[];
+  readonly missed: readonly CompositeIndex[];
 }
 export type Resume = Uint8Array & { readonly __opaque: 'resume' };
 export class BadResume extends Error {}
@@ -116,6 +122,9 @@ export interface Batch {
   resumeAt(index: number): Resume;
   readonly resume: Resume | undefined;
   readonly lsn: Lsn;
+  /** How long finding the keys took, and how long reading the items. */
+  readonly lookupMs: number;
+  readonly loadMs: number;
 }
 
 export type Change =

@@ -12,6 +12,7 @@ export interface Indexing {
   /** Orders over several paths that are kept ready. */
   readonly composites: readonly CompositeIndex[];
 }
+/** Its paths and their directions; of a single path it is an index over that path alone. */
 export type CompositeIndex = readonly {
   readonly path: IndexPath;
   readonly descending: boolean;

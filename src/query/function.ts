@@ -11,6 +11,8 @@ export interface CallContext {
   readonly now: Instant;
   /** A number in [0, 1) for RAND. */
   random(): number;
+  /** Where the time that functions take is added up, if somebody asked. */
+  readonly spent?: { functionMs: number } | undefined;
 }
 
 export interface QueryFunction {

@@ -129,3 +129,12 @@ export type Expression =
       readonly mode: 'scalar' | 'exists' | 'array' | 'all' | 'first' | 'last';
       readonly query: Query;
     };
+
+/** How many expressions a query and its subqueries are made of. */
+export function countExpressions(part: unknown): number {
+  if (typeof part !== 'object' || part === null) return 0;
+  const isConstant = 'kind' in part && part.kind === 'constant';
+  const own = 'kind' in part ? 1 : 0;
+  if (isConstant) return own;
+  return Object.values(part).reduce((sum: number, each) => sum + countExpressions(each), own);
+}

@@ -1,4 +1,5 @@
 // One page of a query: its rows as JSON text, where the next page begins, and what it took.
+import { stopwatch } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 
 /** A JSON text, or the stored bytes of a whole document. */
@@ -14,6 +15,8 @@ export interface PageRequest {
   readonly complete: boolean;
   /** True when nobody waits for the page any more. */
   readonly abandoned: () => boolean;
+  /** Whether functions and output are timed as well, which costs two looks at the clock each. */
+  readonly isTimed: boolean;
 }
 
 export interface QueryPage {
@@ -26,7 +29,20 @@ export interface QueryPage {
 export interface Work {
   documents: number;
   documentBytes: number;
+  /** Documents of which a row passed the filter. */
+  matched: number;
+  /** Expressions of the query, for each row they were evaluated on. */
+  instructions: number;
   lsn: number;
+  lookupMs: number;
+  loadMs: number;
+  functionMs: number;
+  outputMs: number;
+}
+
+export function noWork(): Work {
+  const took = { lookupMs: 0, loadMs: 0, functionMs: 0, outputMs: 0 };
+  return { documents: 0, documentBytes: 0, matched: 0, instructions: 0, lsn: 0, ...took };
 }
 
 /**
@@ -65,6 +81,8 @@ export class PageBuilder {
   readonly rows: RowText[] = [];
   #offset: number;
   #limit: number | undefined;
+  /** How long it took to write the rows, where that was asked for. */
+  outputMs = 0;
   #bytes = 0;
   #closed = false;
   readonly #request: PageRequest;
@@ -100,7 +118,7 @@ export class PageBuilder {
       this.#offset -= 1;
       return true;
     }
-    const text = row();
+    const text = this.#request.isTimed ? this.#timed(row) : row();
     this.#bytes += typeof text === 'string' ? Buffer.byteLength(text) : text.length;
     if (this.#bytes > this.#request.bytesMax && this.rows.length > 0) {
       this.#closed = true;
@@ -109,5 +127,12 @@ export class PageBuilder {
     this.rows.push(text);
     if (this.#limit !== undefined) this.#limit -= 1;
     return true;
+  }
+
+  #timed(row: () => RowText): RowText {
+    const took = stopwatch();
+    const text = row();
+    this.outputMs += took();
+    return text;
   }
 }

@@ -63,6 +63,7 @@ async function pagesOf(part: Partial<Query>, itemsMax: number, complete: boolean
       random: () => 0,
       complete,
       abandoned: () => false,
+      isTimed: false,
     });
     assert(page.rows.length <= itemsMax);
     rows.push(...page.rows.map((row) => JSON.parse(Buffer.from(row).toString()) as unknown));

@@ -13,15 +13,15 @@ import {
   UNDEFINED_KEY,
 } from './evaluate.js';
 import type { Value } from './function.js';
-import { type Query, type Rank, ROOT } from './logical.js';
+import { countExpressions, type Query, type Rank, ROOT } from './logical.js';
 import {
   type Counts,
+  noWork,
   PageBuilder,
   type PageRequest,
   type Position,
   type QueryPage,
   type RowText,
-  type Work,
 } from './page.js';
 import { Ranking } from './rank.js';
 import { type SortedRow, SortedRows } from './sorted-rows.js';
@@ -57,7 +57,9 @@ class Run {
   readonly #frame: Frame;
   readonly #rows: ReturnType<typeof compileRows>;
   readonly #project: (frame: Frame) => Value;
-  readonly #work: Work = { documents: 0, documentBytes: 0, lsn: 0 };
+  readonly #work = noWork();
+  /** How many expressions a row takes; counted only where somebody asks. */
+  readonly #weight: number;
 
   constructor(query: Query, plan: Plan, request: PageRequest) {
     this.#query = query;
@@ -66,7 +68,9 @@ class Run {
     this.#rows = compileRows(query);
     this.#project =
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
-    const context = { now: request.at, random: request.random };
+    this.#weight = request.isTimed ? countExpressions(query) : 0;
+    const spent = request.isTimed ? this.#work : undefined;
+    const context = { now: request.at, random: request.random, spent };
     const slots = new Array<Value>(query.slots).fill(undefined);
     this.#frame = { slots, context, serial: 0, rows: 0, aggregates: [] };
   }
@@ -226,6 +230,7 @@ class Run {
   }
 
   #end(page: PageBuilder, next: Position | undefined): QueryPage {
+    this.#work.outputMs = page.outputMs;
     return { rows: page.rows, next, work: this.#work };
   }
 
@@ -238,6 +243,8 @@ class Run {
     for await (const batch of this.#plan.run(this.#request.at, BATCH)) {
       if (this.#request.abandoned()) throw new Abandoned();
       this.#work.lsn = batch.lsn;
+      this.#work.lookupMs += batch.lookupMs;
+      this.#work.loadMs += batch.loadMs;
       yield batch;
       if (batch.resume !== undefined) await breathe();
     }
@@ -262,7 +269,14 @@ class Run {
     const asStored = project.kind === 'document' && !distinct;
     const lazy = asStored && !where && order.length === 0 && !rank;
     if (!lazy) this.#frame.slots[ROOT] = item.doc.value;
-    return this.#rows(this.#frame, visit);
+    let matched = 0;
+    const wholly = this.#rows(this.#frame, () => {
+      matched = 1;
+      return visit();
+    });
+    this.#work.matched += matched;
+    this.#work.instructions += this.#frame.rows * this.#weight;
+    return wholly;
   }
 }
 

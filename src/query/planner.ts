@@ -1,6 +1,7 @@
 // Asks the engine for a plan, and knows what is left to do when the plan has done its part.
 import type { Container, Engine, EpkSpan, OrderBy, Plan } from '../engine/engine.js';
 import { compositeFor, isIndexed, namedPaths } from '../engine/indexing.js';
+import { stopwatch } from '../time/clock.js';
 import { failure } from '../value/errors.js';
 import type { PartitionKey } from '../value/partition-key.js';
 import { type Query, ROOT } from './logical.js';
@@ -16,6 +17,12 @@ export interface PlannedQuery {
   readonly plan: Plan;
   /** The query without what the plan has promised. */
   readonly query: Query;
+  readonly took: PlanTimes;
+}
+/** How long it took to find what the engine may be told, and how long the engine to plan. */
+export interface PlanTimes {
+  readonly optimizeMs: number;
+  readonly planMs: number;
 }
 
 export function planQuery(
@@ -25,8 +32,10 @@ export function planQuery(
   query: Query,
   after: Position | undefined,
 ): PlannedQuery {
+  const took = stopwatch();
   const wanted = query.where ? weaken(query.where) : { filter: undefined, exact: true };
   const order = orderOf(container, query);
+  const optimizeMs = took();
   const plan = engine.plan(container, {
     ...scope,
     filter: wanted.filter,
@@ -40,6 +49,7 @@ export function planQuery(
   return {
     plan: { ...plan, ordered: ordered || query.order.length === 0 },
     query: done ? { ...query, where: undefined } : query,
+    took: { optimizeMs, planMs: took() - optimizeMs },
   };
 }
 

@@ -18,6 +18,7 @@ export function planOverValues(values: readonly unknown[], after: Resume | undef
     ordered: false,
     limited: false,
     explain: 'all resources',
+    indexes: { used: [], missed: [] },
     count: undefined,
     async *run() {
       const start = after === undefined ? 0 : Buffer.from(after).readUInt32BE();
@@ -27,7 +28,8 @@ export function planOverValues(values: readonly unknown[], after: Resume | undef
         return bytes as unknown as Resume;
       };
       const resumeAfter = (index: number) => resumeAt(index + 1);
-      yield { items: items.slice(start), resumeAfter, resumeAt, resume: undefined, lsn: 0 };
+      const nothing = { resume: undefined, lsn: 0, lookupMs: 0, loadMs: 0 };
+      yield { items: items.slice(start), resumeAfter, resumeAt, ...nothing };
     },
   };
 }

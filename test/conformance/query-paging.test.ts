@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { Container } from '@azure/cosmos';
-import { type Box, headerOf, ok, type Server, serve } from './support.suite.js';
+import { type Box, ok, type Server, serve } from './support.suite.js';
 
 const server = await serve();
 const client = server.client();
@@ -171,26 +171,6 @@ describe('the pages cost together what the whole costs', () => {
       }
     });
   }
-});
-
-test('metrics are told when asked for', async () => {
-  const query = 'SELECT VALUE c.id FROM c WHERE c.n * 2 >= 8';
-  const plain = await container.items.query(query).fetchAll();
-  assert.deepEqual(plain.queryMetrics, {});
-  const headers = {
-    'content-type': 'application/query+json',
-    'x-ms-documentdb-populatequerymetrics': 'true',
-  };
-  const reply = await server.send('POST', `${box.path}/docs`, { body: { query }, headers });
-  const text = headerOf(ok(reply, 200), 'x-ms-documentdb-query-metrics') ?? '';
-  assert.match(text, /^(\w+=\d+(\.\d+)?)(;\w+=\d+(\.\d+)?)*$/);
-  const metrics = new Map(text.split(';').map((pair) => pair.split('=') as [string, string]));
-  assert.equal(metrics.get('retrievedDocumentCount'), String(COUNT));
-  assert.equal(metrics.get('outputDocumentCount'), String(COUNT - 4));
-  assert.ok(Number(metrics.get('retrievedDocumentSize')) > 0);
-  assert.ok(Number(metrics.get('outputDocumentSize')) > 0);
-  const asked = await container.items.query(query, { populateQueryMetrics: true }).fetchAll();
-  assert.notDeepEqual(asked.queryMetrics, {});
 });
 
 // The item that goes beyond the limit is still on the page.

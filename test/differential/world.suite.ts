@@ -170,6 +170,7 @@ export class World {
         continuation,
         at: instantOfSeconds(this.#nowSeconds),
         abandoned: () => false,
+        isTimed: false,
       });
       assert(page.rows.length <= itemsMax, 'a page has more rows than asked for');
       rows.push(...page.rows.map((row) => JSON.parse(Buffer.from(row).toString()) as unknown));

@@ -1,12 +1,14 @@
 // POST /dbs/{db}/colls/{coll}/docs as a query.
 import { queryItems as run } from '../../documents/query.js';
 import { pageCharge } from '../../throughput/charges.js';
+import { stopwatch } from '../../time/clock.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
 import { scopeOf } from '../partition-header.js';
 import { hintsOf } from '../query-hints.js';
+import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
 import { itemHeaders, type Reply, rowsBody } from '../reply.js';
-import { type CosmosRequest, flag, header, pageOf } from '../request.js';
+import { type CosmosRequest, header, pageOf } from '../request.js';
 import { containerRid } from '../rid.js';
 import { checkSession } from '../session.js';
 
@@ -14,13 +16,20 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
   const scope = scopeOf(request.headers, container);
   const wanted = pageOf(request.headers);
-  const body = parseQueryBody(await request.body());
+  const asked = askedMetrics(request.headers);
+  const text = await request.body();
+  const took = stopwatch();
+  const body = parseQueryBody(text);
+  const compileMs = took();
+  const query = lowerQuery(body, hintsOf(container.definition));
+  const lowerMs = took() - compileMs;
   const page = await run(request.documents, container, scope, {
-    query: lowerQuery(body, hintsOf(container.definition)),
+    query,
     name: body.name,
     ...wanted,
     at: request.at,
     abandoned: request.abandoned,
+    isTimed: asked.query,
   });
   checkSession(request.headers, container, page.work.lsn);
   const { documents, documentBytes, lsn } = page.work;
@@ -31,25 +40,9 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const headers = itemHeaders(container, path, rangesIn(container, scope), lsn, charge);
   headers.push('x-ms-item-count', String(page.rows.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
-  if (flag(request.headers, 'x-ms-documentdb-populatequerymetrics')) {
-    headers.push('x-ms-documentdb-query-metrics', metricsOf(page));
-  }
+  headers.push(...metricsHeaders(asked, page, { compileMs, lowerMs, totalMs: took() }));
   const correlated = header(request.headers, 'x-ms-cosmos-correlated-activityid');
   if (correlated) headers.push('x-ms-cosmos-correlated-activityid', correlated);
   const rid = containerRid(container);
   return { status: 200, headers, body: rowsBody(rid, 'Documents', page.rows) };
-}
-
-function metricsOf(page: {
-  readonly rows: readonly { readonly length: number }[];
-  readonly work: { readonly documents: number; readonly documentBytes: number };
-}): string {
-  const { documents, documentBytes } = page.work;
-  const outputBytes = page.rows.reduce((sum, row) => sum + row.length, 0);
-  return [
-    `retrievedDocumentCount=${documents}`,
-    `retrievedDocumentSize=${documentBytes}`,
-    `outputDocumentCount=${page.rows.length}`,
-    `outputDocumentSize=${outputBytes}`,
-  ].join(';');
 }

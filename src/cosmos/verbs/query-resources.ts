@@ -1,7 +1,9 @@
 // Queries over databases, containers and offers: the same language, over resources of the catalog.
 import { queryValues } from '../../documents/query.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
+import { stopwatch } from '../../time/clock.js';
 import { ownerDatabase } from '../find.js';
+import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
 import { chargeText, type Reply, rowsBody } from '../reply.js';
 import { type CosmosRequest, pageOf } from '../request.js';
@@ -31,13 +33,20 @@ async function queryResources(
   rid: string,
   resources: readonly unknown[],
 ): Promise<Reply> {
-  const body = parseQueryBody(await request.body());
+  const asked = askedMetrics(request.headers);
+  const text = await request.body();
+  const took = stopwatch();
+  const body = parseQueryBody(text);
+  const compileMs = took();
+  const query = lowerQuery(body);
+  const lowerMs = took() - compileMs;
   const page = await queryValues(request.documents, resources, `${envelope} ${rid}`, {
-    query: lowerQuery(body),
+    query,
     name: body.name,
     ...pageOf(request.headers),
     at: request.at,
     abandoned: request.abandoned,
+    isTimed: asked.query,
   });
   const { rows, continuation } = page;
   const headers = [
@@ -46,6 +55,7 @@ async function queryResources(
     'x-ms-item-count',
     String(rows.length),
     ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),
+    ...metricsHeaders(asked, page, { compileMs, lowerMs, totalMs: took() }),
   ];
   return { status: 200, headers, body: rowsBody(rid, envelope, rows) };
 }

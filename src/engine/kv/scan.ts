@@ -1,6 +1,7 @@
 // Runs a plan: reads keys along the chosen way, in bounded batches, and says where to go on.
 //
 // Resume point:  1 byte table, then the rest of the last key that was looked at.
+import { stopwatch } from '../../time/clock.js';
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
@@ -18,7 +19,7 @@ import { loadItem, type Place } from './entries.js';
 import { restOf, SERIAL_BYTES, serialAtEnd, successor, tableCode, withRest } from './keys.js';
 import { countDue } from './purge.js';
 import { countKeys, KEY_BYTES_MAX, type Key, type Store } from './store.js';
-import { bestWay, type KeyRange, type Way, waysFor } from './ways.js';
+import { bestWay, type KeyRange, missedIndexes, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
@@ -43,6 +44,7 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
     ordered: way.ordered,
     limited: false,
     explain: way.explain,
+    indexes: { used: way.index ? [way.index] : [], missed: missedIndexes(place(), request) },
     async *run(at, budget) {
       let left = leftAfter(way, passed);
       while (true) {
@@ -85,6 +87,8 @@ function readBatch(
   at: Instant,
   budget: Budget,
 ): Batch {
+  const took = stopwatch();
+  let lookupMs = 0;
   const items: Item[] = [];
   const keysOfItems: Key[] = [];
   const upTo = (last: Key | undefined): Batch => ({
@@ -93,6 +97,8 @@ function readBatch(
     resumeAt: (index) => resumePoint(way, keyBefore(way, keysOfItems[index] as Key)),
     resume: last && resumePoint(way, last),
     lsn: place.head.lsn,
+    lookupMs,
+    loadMs: took() - lookupMs,
   });
   let bytes = 0;
   let lookedAt = 0;
@@ -100,7 +106,9 @@ function readBatch(
   for (let ranges = left; ranges.length > 0; ) {
     const [range, ...more] = ranges;
     const wanted = Math.min(KEYS_PER_READ, budget.rowsMax - items.length);
+    const from = took();
     const keys = readKeys(store, way, range as KeyRange, wanted);
+    lookupMs += took() - from;
     for (const key of keys) {
       lookedAt += 1;
       const item = loadItem(store, place, serialAtEnd(key));

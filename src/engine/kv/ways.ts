@@ -4,7 +4,13 @@ import { encodeValue } from '../../value/key.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import type { EpkSpan, Filter, ScanRequest } from '../engine.js';
-import { compositeFor, isIndexed, sortableBytes, VALUE_BYTES_MAX } from '../indexing.js';
+import {
+  type CompositeIndex,
+  compositeFor,
+  isIndexed,
+  sortableBytes,
+  VALUE_BYTES_MAX,
+} from '../indexing.js';
 import type { Place } from './entries.js';
 import { after, partitionBound, type Table, tableRange } from './keys.js';
 import { compositePrefix, pathPrefix } from './path-index.js';
@@ -25,6 +31,8 @@ export interface Way {
   /** Whether its ranges say all that the filter says. */
   readonly exact: boolean;
   readonly explain: string;
+  /** The index of the policy whose keys these are. */
+  readonly index: CompositeIndex | undefined;
 }
 
 const COUNTED_MAX = 200;
@@ -43,6 +51,7 @@ export function waysFor(place: Place, request: ScanRequest, indexReady: boolean)
     descending: false,
     ordered: request.order.length === 0,
     exact: request.filter === undefined,
+    index: undefined,
   };
   if (!indexReady || place.container.indexing.rules.length === 0) return [whole];
   const conjuncts = conjunctsOf(request.filter);
@@ -53,10 +62,23 @@ export function waysFor(place: Place, request: ScanRequest, indexReady: boolean)
     if (!first || !ranges) return [];
     const exact = filters.length === conjuncts.length && found.every((each) => each?.exact);
     const explain = found.flatMap((each) => each?.explain ?? []).join(', ');
-    return [{ ...base, table: 'path', ...order(request, first), ranges, exact, explain }];
+    const direction = order(request, first);
+    const index = first.op === 'and' ? undefined : [{ path: first.path, descending: false }];
+    return [{ ...base, table: 'path', ...direction, ranges, exact, explain, index }];
   });
   const sorted = orderWay(place, request);
   return sorted ? [whole, sorted, ...ways] : [whole, ...ways];
+}
+
+/** The paths of the filter that would be a way if the policy included them. */
+export function missedIndexes(place: Place, request: ScanRequest): readonly CompositeIndex[] {
+  const { indexing } = place.container;
+  const paths = conjunctsOf(request.filter).flatMap((filter) => {
+    if (filter.op === 'and' || isIndexed(indexing, filter.path)) return [];
+    return filter.op === '=' || !filter.path.includes(null) ? [filter.path] : [];
+  });
+  const apart = new Map(paths.map((path) => [JSON.stringify(path), path]));
+  return [...apart.values()].map((path) => [{ path, descending: false }]);
 }
 
 /** Ordered ways are preferred, because the others must look at everything before the first row. */
@@ -175,6 +197,7 @@ function orderWay(place: Place, request: ScanRequest): Way | undefined {
     span: request.span,
     ordered: true,
     exact: request.filter === undefined,
+    index: found.index,
     explain: `${request.order.map(({ path }) => showPath(path)).join(', ')} in order`,
   };
 }
@@ -182,7 +205,9 @@ function orderWay(place: Place, request: ScanRequest): Way | undefined {
 function orderRange(
   place: Place,
   order: ScanRequest['order'],
-): { readonly start: Key; readonly descending: boolean } | undefined {
+):
+  | { readonly start: Key; readonly descending: boolean; readonly index: CompositeIndex }
+  | undefined {
   const { slot } = place.head;
   const { indexing } = place.container;
   const [first, ...more] = order;
@@ -190,12 +215,13 @@ function orderRange(
   if (more.length === 0) {
     if (!isIndexed(indexing, first.path)) return undefined;
     const { descending } = first;
-    return { start: pathPrefix(slot, indexing.version, first.path), descending };
+    return { start: pathPrefix(slot, indexing.version, first.path), descending, index: order };
   }
   const found = compositeFor(indexing, order);
   if (!found) return undefined;
   const start = compositePrefix(slot, indexing.version, found.index);
-  return { start, descending: found.descending };
+  const index = indexing.composites[found.index] ?? order;
+  return { start, descending: found.descending, index };
 }
 
 /** The keys that a simple filter allows; undefined when the index knows nothing of its path. */

@@ -1,4 +1,5 @@
 // The one way to call a built-in function: with the kinds of its arguments checked first.
+import { stopwatch } from '../../time/clock.js';
 import type { ArgumentKind, CallContext, QueryFunction } from '../function.js';
 
 /**
@@ -15,7 +16,12 @@ export function invoke(
     const kind = takes[Math.min(at, last)];
     if (kind !== undefined && !isOfKind(kind, args[at])) return undefined;
   }
-  return call(args as readonly never[], context);
+  const { spent } = context;
+  if (!spent) return call(args as readonly never[], context);
+  const took = stopwatch();
+  const value = call(args as readonly never[], context);
+  spent.functionMs += took();
+  return value;
 }
 
 function isOfKind(kind: ArgumentKind, value: unknown): boolean {
