@@ -2,9 +2,11 @@
 // leaves nothing behind.
 import { foregroundPart } from './foreground.js';
 import { Bench } from './harness.js';
+import { indexingPart } from './indexing.js';
 import { HELP, type Options, type Part, parseOptions, UsageError } from './options.js';
 import { reportProfile } from './profile.js';
 import { purgePart } from './purge.js';
+import { queryPart } from './query.js';
 import { readPart } from './read.js';
 import { openReport, type Report } from './report.js';
 import { startPart } from './start.js';
@@ -16,6 +18,8 @@ const TOTAL_MS_MAX = 3_600_000;
 const PROFILES: Partial<Record<Part, readonly string[]>> = {
   read: ['read'],
   upsert: ['upsert', 'upsert-plain'],
+  query: ['query'],
+  indexing: ['indexing'],
   foreground: ['foreground'],
   purge: ['purge', 'purge-plain'],
 };
@@ -23,6 +27,8 @@ const PROFILES: Partial<Record<Part, readonly string[]>> = {
 const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<void>>> = {
   read: readPart,
   upsert: upsertPart,
+  query: queryPart,
+  indexing: indexingPart,
   ttl: ttlPart,
   start: startPart,
   foreground: foregroundPart,

@@ -30,6 +30,8 @@ export interface ContainerPlan {
   readonly defaultTtl?: number;
   /** Whether all paths are indexed, which is the default of the service, or none. */
   readonly indexed: boolean;
+  /** Another policy than these two. */
+  readonly policy?: object;
 }
 
 /** The database and the container that all loads work in. */
@@ -42,12 +44,12 @@ export async function createContainer(client: Client, plan: ContainerPlan): Prom
   await client.call({ ...call, body: JSON.stringify(containerBody(plan)) });
 }
 
-export function containerBody({ defaultTtl, indexed }: ContainerPlan): object {
-  const policy = { indexingPolicy: { excludedPaths: [{ path: '/*' }] } };
+export function containerBody({ defaultTtl, indexed, policy }: ContainerPlan): object {
+  const wanted = policy ?? (indexed ? undefined : { excludedPaths: [{ path: '/*' }] });
   return {
     id: CONTAINER,
     partitionKey: { paths: ['/pk'], kind: 'Hash', version: 2 },
-    ...(indexed ? {} : policy),
+    ...(wanted === undefined ? {} : { indexingPolicy: wanted }),
     ...(defaultTtl === undefined ? {} : { defaultTtl }),
   };
 }

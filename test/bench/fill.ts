@@ -14,6 +14,7 @@ import { type Instant, secondsOf } from '../../src/time/instant.js';
 import { Purger } from '../../src/time/purger.js';
 import { answerCalls } from './child.js';
 import { containerBody } from './client.js';
+import { makeOrder, ORDER_POLICY } from './orders.js';
 import { DATABASE, itemName, itemText } from './wire.js';
 
 export interface FillPlan {
@@ -23,6 +24,8 @@ export interface FillPlan {
   readonly living: number;
   readonly defaultTtl: number;
   readonly indexed: boolean;
+  /** Orders, which are for queries, instead of the items of all other parts. */
+  readonly orders?: boolean;
   /** Items whose own ttl lets them expire together, so many days after this moment. */
   readonly waves: readonly Wave[];
 }
@@ -51,12 +54,14 @@ async function fill(plan: FillPlan): Promise<void> {
   try {
     const catalog = await Catalog.open({ engine, entropy, purger }, at);
     const database = await catalog.createDatabase(DATABASE, undefined, at);
-    const definition = defineContainer(containerBody(plan));
+    const definition = defineContainer(
+      containerBody(plan.orders ? { ...plan, policy: ORDER_POLICY } : plan),
+    );
     const container = await catalog.createContainer(database, definition, undefined, at);
     let committing: Promise<unknown> = Promise.resolve();
     for (const piece of piecesOf(plan)) {
       const batches = Array.from({ length: piece.items }, (_, number) =>
-        batchOf({ container, entropy, at }, piece.from + number, plan.bytes, piece.ttl),
+        batchOf({ container, entropy, at }, plan, piece.from + number, piece.ttl),
       );
       // While one commit is on its way to the disk, the next one is made ready.
       await committing;
@@ -102,12 +107,13 @@ interface Setting {
 
 function batchOf(
   { container, entropy, at }: Setting,
+  { orders, living, bytes }: FillPlan,
   index: number,
-  bytes: number,
   ttl: number | undefined,
 ): WriteBatch {
   const { id, pk } = itemName(index);
-  const item = parseItem(Buffer.from(itemText(index, 0, bytes, ttl)));
+  const text = orders ? makeOrder(index, living).text : itemText(index, 0, bytes, { ttl });
+  const item = parseItem(Buffer.from(text));
   const seconds = secondsOf(at);
   const etag = entropy.etag(seconds);
   const decide = (_current: Item | undefined, serial: Serial) => {

@@ -27,7 +27,7 @@ let lanes: readonly Lane[] = [];
 let requests: readonly Buffer[] = [];
 let stopFlow: () => void = () => undefined;
 
-answerCalls({ prepare, run, flow, stop: () => stopFlow() });
+answerCalls({ prepare, run, runFor, flow, stop: () => stopFlow() });
 
 /** Fresh connections and signatures for every round, before anything is measured. */
 async function prepare(plan: LoadPlan): Promise<void> {
@@ -38,18 +38,28 @@ async function prepare(plan: LoadPlan): Promise<void> {
 }
 
 /** Each connection sends its next request when it has its answer. */
-async function run({ count }: { readonly count: number }): Promise<LoadResult> {
+function run({ count }: { readonly count: number }): Promise<LoadResult> {
+  return sendWhile((sent) => sent < count);
+}
+
+/** The same until the time is over; whatever is under way then is waited for. */
+function runFor({ msMax }: { readonly msMax: number }): Promise<LoadResult> {
+  const end = performance.now() + msMax;
+  return sendWhile(() => performance.now() < end);
+}
+
+async function sendWhile(goesOn: (sent: number) => boolean): Promise<LoadResult> {
   const start = performance.now();
   let sent = 0;
   const keepSending = async (lane: Lane) => {
-    while (sent < count) {
+    while (goesOn(sent)) {
       const request = requests[sent % requests.length];
       sent += 1;
       if (request) await lane.ask(request);
     }
   };
   await Promise.all(lanes.map(keepSending));
-  return { requests: count, ms: performance.now() - start };
+  return { requests: sent, ms: performance.now() - start };
 }
 
 /**

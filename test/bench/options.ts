@@ -1,7 +1,16 @@
 // What the benchmark can be told: which parts to run, how large, and where to leave the numbers.
 import { parseArgs } from 'node:util';
 
-export const PARTS = ['read', 'upsert', 'ttl', 'start', 'foreground', 'purge'] as const;
+export const PARTS = [
+  'read',
+  'upsert',
+  'query',
+  'indexing',
+  'ttl',
+  'start',
+  'foreground',
+  'purge',
+] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Options {
@@ -19,6 +28,10 @@ export interface Options {
   readonly documents: number;
   readonly readRequests: number;
   readonly upsertRequests: ReadonlyMap<number, number>;
+  /** Items that are written in each round where the cost of an indexed path is measured. */
+  readonly indexingRequests: number;
+  /** How long each question is asked in each round. */
+  readonly queryMs: number;
   readonly foregroundMs: number;
   readonly json: string | undefined;
   readonly profile: string | undefined;
@@ -69,6 +82,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
             [64, 16_000],
           ],
     ),
+    indexingRequests: quick ? 1000 : 8000,
+    queryMs: quick ? 500 : 1500,
     foregroundMs: quick ? 2000 : 10_000,
     json: values.json,
     profile: values.profile,

@@ -4,16 +4,18 @@ import { answerCalls } from './child.js';
 import type { Wave } from './fill.js';
 import type { LoadResult } from './load.js';
 import { loadPg, type PgAddress, type PgClient, type PgQuery } from './packages.js';
-import { indexesOf, itemName, itemText, type Work } from './wire.js';
+import { fieldName, type ItemWork, indexesOf, itemName, writtenText } from './wire.js';
 
 export interface PostgresTable {
   readonly address: PgAddress;
   /** Whether everything in the documents is indexed too. */
   readonly indexed: boolean;
+  /** How many properties are indexed one by one instead. */
+  readonly fields?: number;
 }
 export interface PostgresLoadPlan extends PostgresTable {
   readonly connections: number;
-  readonly work: Work;
+  readonly work: ItemWork;
 }
 export interface PostgresFill extends PostgresTable {
   readonly living: number;
@@ -25,7 +27,10 @@ export interface PostgresPurge {
   readonly ms: number;
 }
 
-const tableOf = (indexed: boolean): string => (indexed ? 'items_indexed' : 'items');
+function tableOf({ indexed, fields }: Pick<PostgresTable, 'indexed' | 'fields'>): string {
+  if (fields !== undefined) return `items_of_${fields}`;
+  return indexed ? 'items_indexed' : 'items';
+}
 
 /**
  * The entries an item has in Mayfly: by key, by expiry and by change order. Mayfly's list of a
@@ -38,10 +43,14 @@ const schemaOf = (table: string): string => `
     pk text not null, id text not null, ts bigint not null, lsn bigint not null,
     body jsonb not null, primary key (pk, id)
   )`;
-const indexesOn = (table: string, indexed: boolean): readonly string[] => [
+const indexesOn = (table: string, indexed: boolean, fields = 0): readonly string[] => [
   `create index ${table}_by_ts on ${table} (ts)`,
   `create index ${table}_by_lsn on ${table} (lsn)`,
   ...(indexed ? [`create index ${table}_by_body on ${table} using gin (body)`] : []),
+  ...Array.from(
+    { length: fields },
+    (_, number) => `create index on ${table} ((body->>'${fieldName(number)}'))`,
+  ),
 ];
 
 const readText = (table: string): string => `select body from ${table} where pk = $1 and id = $2`;
@@ -61,22 +70,23 @@ let queries: readonly PgQuery[] = [];
 
 answerCalls({ create, prepare, run, fill, purge }, closeAll);
 
-async function create({ address, indexed }: PostgresTable): Promise<void> {
-  const [client] = await connectAll(address, 1);
-  const table = tableOf(indexed);
-  for (const text of [schemaOf(table), ...indexesOn(table, indexed)]) await client?.query(text);
+async function create(plan: PostgresTable): Promise<void> {
+  const [client] = await connectAll(plan.address, 1);
+  const table = tableOf(plan);
+  const indexes = indexesOn(table, plan.indexed, plan.fields);
+  for (const text of [schemaOf(table), ...indexes]) await client?.query(text);
 }
 
 async function prepare(plan: PostgresLoadPlan): Promise<void> {
-  const { address, connections, work, indexed } = plan;
+  const { address, connections, work } = plan;
   await connectAll(address, connections);
-  const table = tableOf(indexed);
+  const table = tableOf(plan);
   const [read, upsert] = [readText(table), upsertText(table)];
   queries = indexesOf(work).map((index, number) => {
     const { id, pk } = itemName(index);
     if (work.kind === 'read')
       return { name: `read-${table}`, text: read, values: [pk, id], types: asText };
-    const values = [pk, id, Date.now(), itemText(index, number, work.bytes)];
+    const values = [pk, id, Date.now(), writtenText(work, index, number)];
     return { name: `upsert-${table}`, text: upsert, values };
   });
 }
@@ -101,7 +111,7 @@ async function run({ count }: { readonly count: number }): Promise<LoadResult> {
 async function fill({ address, indexed, living, waves, bytes }: PostgresFill): Promise<void> {
   const [client] = await connectAll(address, 1);
   if (!client) throw new Error('not connected');
-  const table = tableOf(indexed);
+  const table = tableOf({ indexed });
   await client.query(schemaOf(table));
   // The vacuum that is measured is the only one.
   await client.query(`alter table ${table} set (autovacuum_enabled = false)`);
@@ -130,7 +140,7 @@ async function fill({ address, indexed, living, waves, bytes }: PostgresFill): P
 async function purge(plan: { readonly indexed: boolean; readonly day: number }) {
   const [client] = clients;
   if (!client) throw new Error('not connected');
-  const table = tableOf(plan.indexed);
+  const table = tableOf(plan);
   const values = [plan.day, DELETE_ROWS];
   const query = { name: `purge-${table}`, text: deleteText(table), values };
   const start = performance.now();

@@ -8,7 +8,7 @@ import type { Options } from './options.js';
 import type { PostgresLoadPlan } from './postgres-load.js';
 import { judged, number, type Report } from './report.js';
 import { postgres } from './stock.js';
-import { readCall, type Work } from './wire.js';
+import { type ItemWork, readCall } from './wire.js';
 
 const DOCUMENT_BYTES = 1024;
 const CONNECTIONS = 16;
@@ -17,7 +17,7 @@ const FLOOR = 'node:http + HMAC (floor)';
 const MAYFLY = 'Mayfly';
 const AIM = { least: 0.8 };
 
-function worksOf({ documents }: Options): { readonly fill: Work; readonly read: Work } {
+function worksOf({ documents }: Options): { readonly fill: ItemWork; readonly read: ItemWork } {
   return {
     fill: { kind: 'fill', from: 0, count: documents, bytes: DOCUMENT_BYTES },
     read: { kind: 'read', count: documents, among: documents },
@@ -75,7 +75,7 @@ function rowsOf(samples: Samples): readonly (readonly string[])[] {
   });
 }
 
-function plan(port: number, work: Work, bodyBytesMin: number): LoadPlan {
+function plan(port: number, work: ItemWork, bodyBytesMin: number): LoadPlan {
   return { port, connections: CONNECTIONS, work, bodyBytesMin };
 }
 
@@ -112,7 +112,7 @@ async function postgresSubject(bench: Bench): Promise<Subject> {
   const works = worksOf(bench.options);
   const { pid, address, load } = await postgres(bench);
   await load.call('create', { address, indexed: false });
-  const prepare = (work: Work, connections: number) =>
+  const prepare = (work: ItemWork, connections: number) =>
     load.call<void>('prepare', {
       address,
       connections,

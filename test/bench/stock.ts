@@ -56,7 +56,7 @@ export function largeFolder(bench: Bench): Promise<string> {
 export async function filledFolder(
   bench: Bench,
   name: string,
-  content: Pick<FillPlan, 'living' | 'waves'> & { readonly indexed?: boolean },
+  content: Pick<FillPlan, 'living' | 'waves' | 'orders'> & { readonly indexed?: boolean },
 ): Promise<string> {
   const folder = bench.newFolder(name);
   const filler = bench.child('fill.js');

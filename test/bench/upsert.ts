@@ -8,7 +8,7 @@ import { startMayfly } from './mayfly.js';
 import type { PostgresLoadPlan } from './postgres-load.js';
 import { judged, number, type Report } from './report.js';
 import { postgres } from './stock.js';
-import type { Work } from './wire.js';
+import type { ItemWork } from './wire.js';
 
 const DOCUMENT_BYTES = 1024;
 const FILL_CONNECTIONS = 64;
@@ -29,7 +29,7 @@ const AIM = { least: 1 };
 interface Target {
   readonly name: string;
   readonly pid: number;
-  prepare(work: Work, connections: number): Promise<void>;
+  prepare(work: ItemWork, connections: number): Promise<void>;
   run(count: number): Promise<LoadResult>;
 }
 
@@ -45,7 +45,7 @@ export async function upsertPart(bench: Bench, report: Report): Promise<void> {
   let created = documents;
   for (const [connections, count] of upsertRequests) {
     const from = created;
-    const workOf = (round: number): Work => {
+    const workOf = (round: number): ItemWork => {
       return { kind: 'upsert', from: from + round * count, among: documents, count, bytes };
     };
     const subject = (target: Target): Subject => ({

@@ -1,6 +1,7 @@
 // The requests as bytes: the items that every subject stores, signatures, and HTTP/1.1 by hand.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { WELL_KNOWN_KEY } from '../../src/http/keys.js';
+import type { Asked } from './questions.js';
 
 export const HOST = '127.0.0.1';
 export const DATABASE = 'bench';
@@ -20,10 +21,16 @@ export function itemName(index: number): ItemName {
 }
 
 /** A JSON text of about this many bytes, with the kinds of values that documents have. */
-export function itemText(index: number, version: number, bytes: number, ttl?: number): string {
+export function itemText(
+  index: number,
+  version: number,
+  bytes: number,
+  { ttl, fields = 0 }: { readonly ttl?: number | undefined; readonly fields?: number } = {},
+): string {
   const item = {
     ...itemName(index),
     ...(ttl === undefined ? {} : { ttl }),
+    ...fieldsOf(index, fields),
     version,
     state: ['new', 'paid', 'sent', 'done'][index % 4],
     price: (index % 10_000) / 100,
@@ -36,12 +43,29 @@ export function itemText(index: number, version: number, bytes: number, ttl?: nu
   return JSON.stringify(item);
 }
 
-/** What a load consists of. */
-export type Work =
+export const fieldName = (number: number): string => `field${number}`;
+
+/** As many more properties, whose values are in no order. */
+function fieldsOf(index: number, count: number): Record<string, string> {
+  const field = (_: unknown, number: number) => {
+    const mixed = Math.imul(index + 1, 0x9e3779b1 + 2 * number) >>> 0;
+    return [fieldName(number), mixed.toString(36)];
+  };
+  return Object.fromEntries(Array.from({ length: count }, field));
+}
+
+/** Work on single items. */
+export type ItemWork =
   /** Reads of `count` items spread evenly over the first `among`. */
   | { readonly kind: 'read'; readonly count: number; readonly among: number }
   /** Writes the items from `from` on for the first time. */
-  | { readonly kind: 'fill'; readonly from: number; readonly count: number; readonly bytes: number }
+  | {
+      readonly kind: 'fill';
+      readonly from: number;
+      readonly count: number;
+      readonly bytes: number;
+      readonly fields?: number;
+    }
   /** Every other one is a new item from `from` on, the rest replace some of the first `among`. */
   | {
       readonly kind: 'upsert';
@@ -50,16 +74,28 @@ export type Work =
       readonly count: number;
       readonly bytes: number;
     };
+/** What a load consists of. */
+export type Work = ItemWork | { readonly kind: 'query'; readonly asked: readonly Asked[] };
 
 const SCATTER = 7919;
 
 /** Which item each request of a load is about. */
-export function indexesOf(work: Work): readonly number[] {
+export function indexesOf(work: ItemWork): readonly number[] {
   return Array.from({ length: work.count }, (_, number) => {
     if (work.kind === 'read') return Math.floor((number * work.among) / work.count);
     if (work.kind === 'fill') return work.from + number;
     return number % 2 === 0 ? work.from + number / 2 : (number * SCATTER) % work.among;
   });
+}
+
+/** What the n-th request of a load writes. */
+export function writtenText(
+  work: Exclude<ItemWork, { kind: 'read' }>,
+  index: number,
+  number: number,
+): string {
+  const fields = work.kind === 'fill' ? work.fields : undefined;
+  return itemText(index, number, work.bytes, fields === undefined ? {} : { fields });
 }
 
 export interface Call {
@@ -93,13 +129,16 @@ export function signedHeaders(call: Call, date: string): Record<string, string> 
 /** All requests of a load, ready to be sent: signed now, so good for a quarter of an hour. */
 export function requestBytes(work: Work, port: number): readonly Buffer[] {
   const date = new Date().toUTCString();
+  if (work.kind === 'query') {
+    return work.asked.map((asked) => toBytes(queryCall(asked), date, port));
+  }
   if (work.kind === 'read') {
     return indexesOf(work).map((index) => toBytes(readCall(index), date, port));
   }
   // All writes go to one link, so they share one signature.
   const shared = signedHeaders(upsertCall(0, ''), date);
   return indexesOf(work).map((index, number) => {
-    const call = upsertCall(index, itemText(index, number, work.bytes));
+    const call = upsertCall(index, writtenText(work, index, number));
     return encode(call, { ...shared, ...call.headers }, port);
   });
 }
@@ -108,6 +147,26 @@ export function readCall(index: number): Call {
   const { id, pk } = itemName(index);
   const link = `${CONTAINER_LINK}/docs/${id}`;
   return { verb: 'GET', path: `/${link}`, type: 'docs', link, headers: partitionHeader(pk) };
+}
+
+/** Rows on one page: more than any answer has. */
+const PAGE_ROWS = 1000;
+
+export function queryCall({ sql, parameters, values, partition }: Asked): Call {
+  const scope: Record<string, string> =
+    partition === undefined
+      ? { 'x-ms-documentdb-query-enablecrosspartition': 'true' }
+      : partitionHeader(partition);
+  const headers = {
+    ...scope,
+    'content-type': 'application/query+json',
+    'x-ms-documentdb-isquery': 'true',
+    'x-ms-max-item-count': String(PAGE_ROWS),
+  };
+  const named = parameters.map((name, index) => ({ name, value: values[index] }));
+  const body = JSON.stringify({ query: sql, parameters: named });
+  const path = `/${CONTAINER_LINK}/docs`;
+  return { verb: 'POST', path, type: 'docs', link: CONTAINER_LINK, headers, body };
 }
 
 function upsertCall(index: number, body: string): Call {

@@ -1,0 +1,167 @@
+// Part 7: the CPU of queries against PostgreSQL with the same documents and indexes, and whether a
+// query that asks for little costs the same whatever the container holds.
+import assert from 'node:assert/strict';
+import type { Child } from './child.js';
+import { type Bench, cpuUs, interleave, type Samples, type Subject } from './harness.js';
+import type { LoadPlan, LoadResult } from './load.js';
+import { type Mayfly, startMayfly } from './mayfly.js';
+import type { PgAddress } from './packages.js';
+import type { OrdersFill, OrdersPlan } from './postgres-orders.js';
+import { type Asked, askedOf, comparable, QUESTIONS, type Question } from './questions.js';
+import { judged, number, type Report } from './report.js';
+import { filledFolder, postgres, SMALL_ITEMS } from './stock.js';
+import { queryCall } from './wire.js';
+
+const CONNECTIONS = 4;
+/** So many different questions of each kind are asked in turn. */
+const VARIANTS = 500;
+const COMPARED = 3;
+const FILL_MS_MAX = 1_200_000;
+const MAYFLY = 'Mayfly';
+const POSTGRES = 'PostgreSQL 18, jsonb';
+const FLAT_AIM = { most: 1.3 };
+/** Those that ask for a few documents only. */
+const FLAT = QUESTIONS.filter(({ sql, partition }) => /LIMIT|customer/.test(sql) || partition);
+
+export async function queryPart(bench: Bench, report: Report): Promise<void> {
+  const { items, rounds, queryMs } = bench.options;
+  report.say(`filling folders and a table with ${number(items)} orders ...`);
+  const folder = await filledFolder(bench, 'orders', { living: items, waves: [], orders: true });
+  const server = await startMayfly(bench, { data: folder, profile: 'query' });
+  const peer = await postgresOrders(bench, items);
+  const load = bench.child('load.js');
+  const kept: Record<string, unknown> = {};
+  const rows: (readonly string[])[] = [];
+  for (const question of QUESTIONS) {
+    await compareAnswers(question, server, peer, items);
+    const asked = variantsOf(question, items);
+    const samples = await interleave(
+      [
+        mayflySubject(MAYFLY, server, load, asked, queryMs),
+        {
+          name: POSTGRES,
+          pid: peer.pid,
+          prepare: () => peer.prepare(asked),
+          run: () => peer.load.call('runFor', { msMax: queryMs }),
+        },
+      ],
+      rounds,
+    );
+    kept[question.name] = Object.fromEntries(samples);
+    rows.push(rowOf(question, samples));
+  }
+  report.table({
+    title:
+      `Queries: ${number(items)} documents of 1 KB, ${CONNECTIONS} connections, ` +
+      `${rounds} rounds of ${number(queryMs)} ms, medians of the CPU time`,
+    columns: ['query', `${MAYFLY} µs`, `${POSTGRES} µs`, 'ratio', 'aim'],
+    rows,
+    notes: [
+      'Both have the same indexes and gave the same answers, which the client read to the end.',
+      'PostgreSQL answers prepared statements over its own protocol.',
+    ],
+  });
+  kept.flat = await flatTable(bench, report, server, load);
+  await server.stop();
+  report.keep('query', kept);
+}
+
+function rowOf(question: Question, samples: Samples): readonly string[] {
+  const [own, theirs] = [cpuUs(samples, MAYFLY), cpuUs(samples, POSTGRES)];
+  const cells = [question.name, number(own, 1), number(theirs, 1)];
+  return [...cells, ...judged(theirs / own, question.aim)];
+}
+
+/** The same few questions, asked of a small container and of the large one. */
+async function flatTable(bench: Bench, report: Report, large: Mayfly, load: Child) {
+  const { items, rounds, queryMs } = bench.options;
+  const content = { living: SMALL_ITEMS, waves: [], orders: true };
+  const folder = await filledFolder(bench, 'few-orders', content);
+  const small = await startMayfly(bench, { data: folder });
+  const names = [`${number(SMALL_ITEMS)} documents`, `${number(items)} documents`] as const;
+  const kept: Record<string, unknown> = {};
+  const rows: (readonly string[])[] = [];
+  for (const question of FLAT) {
+    const subjects = [
+      mayflySubject(names[0], small, load, variantsOf(question, SMALL_ITEMS), queryMs),
+      mayflySubject(names[1], large, load, variantsOf(question, items), queryMs),
+    ];
+    const samples = await interleave(subjects, rounds);
+    kept[question.name] = Object.fromEntries(samples);
+    const [few, many] = [cpuUs(samples, names[0]), cpuUs(samples, names[1])];
+    const cells = [question.name, number(few, 1), number(many, 1)];
+    rows.push([...cells, ...judged(many / few, FLAT_AIM)]);
+  }
+  await small.stop();
+  report.table({
+    title: 'Queries that ask for little: CPU per request over the size of the container',
+    columns: ['query', ...names.map((name) => `${name}, µs`), 'ratio', 'aim'],
+    rows,
+  });
+  return kept;
+}
+
+function variantsOf(question: Question, orders: number): readonly Asked[] {
+  return Array.from({ length: VARIANTS }, (_, number) => askedOf(question, number, orders));
+}
+
+function mayflySubject(
+  name: string,
+  server: Mayfly,
+  load: Child,
+  asked: readonly Asked[],
+  msMax: number,
+): Subject {
+  const plan: LoadPlan = {
+    port: server.port,
+    connections: CONNECTIONS,
+    work: { kind: 'query', asked },
+    bodyBytesMin: 1,
+  };
+  return {
+    name,
+    pid: server.pid,
+    prepare: () => load.call('prepare', plan),
+    run: () => load.call<LoadResult>('runFor', { msMax }),
+  };
+}
+
+interface PostgresOrders {
+  readonly pid: number;
+  readonly address: PgAddress;
+  readonly load: Child;
+  prepare(asked: readonly Asked[]): Promise<void>;
+}
+
+async function postgresOrders(bench: Bench, orders: number): Promise<PostgresOrders> {
+  const { pid, address } = await postgres(bench);
+  const load = bench.child('postgres-orders.js');
+  await load.call('fill', { address, orders } satisfies OrdersFill, FILL_MS_MAX);
+  const prepare = (asked: readonly Asked[]) =>
+    load.call<void>('prepare', {
+      address,
+      connections: CONNECTIONS,
+      asked,
+    } satisfies OrdersPlan);
+  return { pid, address, load, prepare };
+}
+
+async function compareAnswers(
+  question: Question,
+  server: Mayfly,
+  { address, load }: PostgresOrders,
+  orders: number,
+): Promise<void> {
+  for (let number = 0; number < COMPARED; number += 1) {
+    const asked = askedOf(question, number, orders);
+    const { body } = await server.call(queryCall(asked));
+    const own: readonly unknown[] = JSON.parse(body).Documents;
+    const theirs = await load.call<readonly unknown[]>('answer', { address, asked });
+    assert.deepEqual(
+      comparable(own, question.ordered),
+      comparable(theirs, question.ordered),
+      question.name,
+    );
+    assert(own.length > 0, `${question.name}: no rows`);
+  }
+}
