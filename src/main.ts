@@ -55,7 +55,8 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
     const engine = await openEngine(options.data, clock, log, closing);
     closing.push(() => purger.close());
     const catalog = await Catalog.open({ engine, entropy, purger }, clock.now());
-    const documents: Documents = { engine, entropy, purger };
+    const countsUnpurged = options.countIncludesUnpurged ?? false;
+    const documents: Documents = { engine, entropy, purger, countsUnpurged };
     const shared = {
       clock,
       catalog,

@@ -33,6 +33,8 @@ export interface StartOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /** Origins of web pages that may use the account. */
   readonly corsOrigins?: readonly string[] | undefined;
+  /** T14: COUNT takes in items that are expired and not purged yet, as the service's does. */
+  readonly countIncludesUnpurged?: boolean | undefined;
   readonly log?: Log | undefined;
 }
 

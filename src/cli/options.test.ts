@@ -35,6 +35,7 @@ test('told nothing, it has defaults', () => {
     tlsNames: [],
     allowedHosts: [],
     corsOrigins: [],
+    countIncludesUnpurged: false,
     logLevel: 'info',
   });
 });
@@ -64,20 +65,24 @@ test('every option is taken from the command line and from the environment', () 
   }
 });
 
-test('the switch', () => {
-  const name = environmentName('allow-well-known-key');
-  assert.equal(name, 'MAYFLY_ALLOW_WELL_KNOWN_KEY');
-  assert.equal(parseOptions(['--allow-well-known-key'], {}).allowWellKnownKey, true);
-  for (const [text, value] of [
-    ['true', true],
-    ['1', true],
-    ['false', false],
-    ['0', false],
-    ['', false],
+test('the switches', () => {
+  for (const [option, variable, property] of [
+    ['allow-well-known-key', 'MAYFLY_ALLOW_WELL_KNOWN_KEY', 'allowWellKnownKey'],
+    ['count-includes-unpurged', 'MAYFLY_COUNT_INCLUDES_UNPURGED', 'countIncludesUnpurged'],
   ] as const) {
-    assert.equal(parseOptions([], { [name]: text }).allowWellKnownKey, value, text);
+    assert.equal(environmentName(option), variable);
+    assert.equal(parseOptions([`--${option}`], {})[property], true);
+    for (const [text, value] of [
+      ['true', true],
+      ['1', true],
+      ['false', false],
+      ['0', false],
+      ['', false],
+    ] as const) {
+      assert.equal(parseOptions([], { [variable]: text })[property], value, text);
+    }
+    refuses([], { [variable]: 'yes' }, [`--${option}`, "'yes'", 'true or false']);
   }
-  refuses([], { [name]: 'yes' }, ['--allow-well-known-key', "'yes'", 'true or false']);
 });
 
 test('the command line wins, the last of several counts, and lists grow', () => {

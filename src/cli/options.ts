@@ -27,6 +27,7 @@ export const optionTable: readonly Option[] = [
   { name: 'tls-name',                value: 'NAME', repeated: true, help: 'another host name for the self-signed certificate' },
   { name: 'allow-host',              value: 'NAME', repeated: true, help: 'another host name the control API answers to' },
   { name: 'cors-origin',             value: 'ORIGIN', repeated: true, help: 'a web origin that may use the account' },
+  { name: 'count-includes-unpurged', value: undefined,            help: "COUNT takes in expired items until they are purged, as the service's does" },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
 
@@ -61,6 +62,7 @@ export function parseOptions(
     tlsNames: values.get('tls-name') ?? [],
     allowedHosts: values.get('allow-host') ?? [],
     corsOrigins: values.get('cors-origin') ?? [],
+    countIncludesUnpurged: truthOf('count-includes-unpurged', one('count-includes-unpurged')),
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
 }

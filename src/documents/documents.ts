@@ -9,6 +9,8 @@ export interface Documents {
   readonly engine: Engine;
   readonly entropy: Entropy;
   readonly purger: Purger;
+  /** T14: whether COUNT takes in what is expired and not purged yet, as the service's does. */
+  readonly countsUnpurged: boolean;
 }
 
 export function refusalError(refusal: Refusal, container: StoredContainer): MayflyError {

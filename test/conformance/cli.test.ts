@@ -158,6 +158,7 @@ test('every option has its environment variable', () => {
     'tls-cert': PACKAGE,
     'tls-key': PACKAGE,
     'tls-name': 'one,two',
+    'count-includes-unpurged': '1',
     'log-level': 'warn',
   };
   const environment = Object.fromEntries(
@@ -179,6 +180,7 @@ test('every option has its environment variable', () => {
     tlsNames: ['one', 'two'],
     allowedHosts: ['value of allow-host'],
     corsOrigins: ['value of cors-origin'],
+    countIncludesUnpurged: true,
     logLevel: 'warn',
   });
 });

@@ -145,8 +145,9 @@ describe('query metrics', () => {
 });
 
 describe('index metrics', () => {
+  /** The query, the indexes it reads, and those it lacks. */
   // biome-ignore format: a table is read in columns
-  const rows: readonly (readonly [string, used: readonly unknown[], missed: readonly unknown[]])[] = [
+  const rows: readonly (readonly [string, readonly unknown[], readonly unknown[]])[] = [
     ['SELECT * FROM c', [], []],
     ['SELECT * FROM c WHERE c.n = 3', ['/n/?'], []],
     ['SELECT * FROM c WHERE c.n >= 37', ['/n/?'], []],

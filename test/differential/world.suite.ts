@@ -50,8 +50,9 @@ export class World {
     this.#engine = withContract(engine);
     const purger = new Purger(new VirtualClock(), { active: 0 }, () => undefined);
     const entropy = systemEntropy();
-    this.#indexed = { engine: this.#engine, entropy, purger };
-    this.#scanned = { engine: withoutIndex(this.#engine), entropy, purger };
+    const parts = { entropy, purger, countsUnpurged: false };
+    this.#indexed = { engine: this.#engine, ...parts };
+    this.#scanned = { engine: withoutIndex(this.#engine), ...parts };
   }
 
   async open(policies: readonly Policy[]): Promise<void> {

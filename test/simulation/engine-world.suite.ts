@@ -156,7 +156,12 @@ export class EngineWorld {
   }
 
   async #list(by: ListBy, itemsMax: number): Promise<void> {
-    const documents = { engine: this.#get, entropy: this.#entropy, purger: this.#purger };
+    const documents = {
+      engine: this.#get,
+      entropy: this.#entropy,
+      purger: this.#purger,
+      countsUnpurged: false,
+    };
     const partition = by !== 'all' && 'partition' in by ? [by.partition] : undefined;
     const span = by !== 'all' && 'from' in by ? by : undefined;
     const wanted = this.#listed(by);
