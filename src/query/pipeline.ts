@@ -60,11 +60,16 @@ class Run {
   readonly #work = noWork();
   /** How many expressions a row takes; counted only where somebody asks. */
   readonly #weight: number;
+  /** Whether documents are sent on without being looked into. */
+  readonly #asStored: boolean;
 
   constructor(query: Query, plan: Plan, request: PageRequest) {
     this.#query = query;
     this.#plan = plan;
     this.#request = request;
+    const { project, where, distinct, rank } = query;
+    const isPlain = project.kind === 'document' && !where && !distinct && !rank;
+    this.#asStored = isPlain && plan.ordered;
     this.#rows = compileRows(query);
     this.#project =
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
@@ -92,11 +97,15 @@ class Run {
   async stream(after: Extract<Position, { way: 'stream' }> | undefined): Promise<QueryPage> {
     const page = this.#page(after ?? this.#query);
     const took = stopwatch();
-    let resume = after?.resume;
+    // Where to go on is written down only when it is known to be wanted.
+    let resume = (): string | undefined => after?.resume;
     let skip = after?.skip ?? 0;
     let skipOf = after?.skipOf ?? 0;
-    const position = (): Position => ({ way: 'stream', resume, skip, skipOf, ...page.counts });
-    for await (const batch of this.#batches()) {
+    const position = (): Position => {
+      return { way: 'stream', resume: resume(), skip, skipOf, ...page.counts };
+    };
+    // One more than there is room for tells whether there is another page.
+    for await (const batch of this.#batches(page.room + 1)) {
       for (const [index, item] of batch.items.entries()) {
         // Only here is it known that there is another document, and so another page.
         if (page.full) return this.#end(page, position());
@@ -112,11 +121,12 @@ class Run {
         if (page.exhausted) return this.#end(page, undefined);
         skip = wholly ? 0 : row;
         skipOf = item.serial;
-        resume = base64(wholly ? batch.resumeAfter(index) : batch.resumeAt(index));
+        resume = () => base64(wholly ? batch.resumeAfter(index) : batch.resumeAt(index));
         if (!wholly) return this.#end(page, position());
       }
-      if (batch.resume === undefined) break;
-      resume = base64(batch.resume);
+      const { resume: behind } = batch;
+      if (behind === undefined) break;
+      resume = () => base64(behind);
       if (page.full || took() > STREAM_MS) return this.#end(page, position());
     }
     return this.#end(page, undefined);
@@ -239,13 +249,16 @@ class Run {
     return true;
   }
 
-  async *#batches(): AsyncIterable<Batch> {
-    for await (const batch of this.#plan.run(this.#request.at, BATCH)) {
+  /** The first batch is as small as the page wants it, later ones grow. */
+  async *#batches(rowsWanted = BATCH.rowsMax): AsyncIterable<Batch> {
+    const budget = { ...BATCH, rowsMax: Math.min(rowsWanted, BATCH.rowsMax) };
+    for await (const batch of this.#plan.run(this.#request.at, budget)) {
       if (this.#request.abandoned()) throw new Abandoned();
       this.#work.lsn = batch.lsn;
       this.#work.lookupMs += batch.lookupMs;
       this.#work.loadMs += batch.loadMs;
       yield batch;
+      budget.rowsMax = Math.min(budget.rowsMax * 2, BATCH.rowsMax);
       if (batch.resume !== undefined) await breathe();
     }
   }
@@ -265,10 +278,7 @@ class Run {
     this.#work.documentBytes += item.doc.bytes.length;
     this.#frame.serial = item.serial;
     this.#frame.rows = 0;
-    const { project, where, distinct, order, rank } = this.#query;
-    const asStored = project.kind === 'document' && !distinct;
-    const lazy = asStored && !where && order.length === 0 && !rank;
-    if (!lazy) this.#frame.slots[ROOT] = item.doc.value;
+    if (!this.#asStored) this.#frame.slots[ROOT] = item.doc.value;
     let matched = 0;
     const wholly = this.#rows(this.#frame, () => {
       matched = 1;

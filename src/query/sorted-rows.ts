@@ -53,7 +53,7 @@ export class SortedRows {
       this.#dropped ||= this.#compare(row, worst) > 0;
       return;
     }
-    this.#kept.push({ keys: row.keys, identity: row.identity, text: row.text() });
+    this.#kept.push({ keys: row.keys, identity: row.identity, text: ownText(row) });
     this.#sorted = false;
     if (this.#kept.length >= 2 * this.#wanted + MARGIN) this.#trim();
   }
@@ -110,6 +110,12 @@ export class SortedRows {
     const backwards = !this.#distinct && this.#order[0]?.descending === true;
     return a.identity < b.identity === backwards ? 1 : -1;
   }
+}
+
+/** Stored bytes are part of a larger piece of memory, which a row that stays must not keep. */
+function ownText(row: SortedRow): RowText {
+  const text = row.text();
+  return typeof text === 'string' ? text : Buffer.from(text);
 }
 
 /** Sorting pays when there is a good deal to sort. */

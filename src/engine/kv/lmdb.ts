@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { checkLmdbFile } from './lmdb-file.js';
-import { type Entry, KEY_BYTES_MAX, type Key, type Store, type Write } from './store.js';
+import { type Entry, KEY_BYTES_MAX, type Key, type Slab, type Store, type Write } from './store.js';
 
 const FILE = 'store.mdb';
 /** Beside a store that is being made: until it is gone, the store's file may be empty. */
@@ -46,6 +46,12 @@ class LmdbStore implements Store {
     return this.#database.getBinary(key);
   }
 
+  getInto(slab: Slab, key: Key): Uint8Array | undefined {
+    // What this gives is overwritten by the next read.
+    const found = this.#database.getBinaryFast(key);
+    return found && slab.copy(found, found.length);
+  }
+
   range(from: Key, to: Key, limit: number): readonly Entry[] {
     if (limit <= 0) return [];
     const found = this.#database.getRange({ start: from, end: to, limit });
@@ -67,6 +73,18 @@ class LmdbStore implements Store {
       if (Buffer.compare(key, to) < 0) keys.push(key);
     }
     return keys;
+  }
+
+  keyAt(from: Key, to: Key, places: number): Key | undefined {
+    if (Buffer.compare(from, to) >= 0) return undefined;
+    const found = this.#database.getKeys({ start: from, end: to, offset: places, limit: 1 });
+    for (const key of found) return key;
+    return undefined;
+  }
+
+  count(from: Key, to: Key): number {
+    if (Buffer.compare(from, to) >= 0) return 0;
+    return this.#database.getKeysCount({ start: from, end: to });
   }
 
   async write(writes: Iterable<Write>): Promise<void> {

@@ -1,6 +1,6 @@
 // A store in memory, for tests and `--data :memory:`. Sorted blocks of bounded size: finding a key
 // is two binary searches, inserting moves at most one block.
-import type { Entry, Key, Store, Write } from './store.js';
+import type { Entry, Key, Slab, Store, Write } from './store.js';
 
 const BLOCK_MAX = 512;
 type Block = { keys: Key[]; values: Uint8Array[] };
@@ -14,6 +14,11 @@ export class MemoryStore implements Store {
     const at = lowerBound(block.keys, key);
     const found = block.keys[at];
     return found?.equals(key) ? block.values[at] : undefined;
+  }
+
+  /** The values here never change, so there is nothing to copy. */
+  getInto(_slab: Slab, key: Key): Uint8Array | undefined {
+    return this.get(key);
   }
 
   range(from: Key, to: Key, limit: number): readonly Entry[] {
@@ -39,6 +44,25 @@ export class MemoryStore implements Store {
       }
     }
     return keys;
+  }
+
+  keyAt(from: Key, to: Key, places: number): Key | undefined {
+    let index = this.#indexOf(from);
+    let at = lowerBound(this.#blocks[index]?.keys ?? [], from) + places;
+    for (let block = this.#blocks[index]; block; block = this.#blocks[++index]) {
+      const key = block.keys[at];
+      if (key) return Buffer.compare(key, to) < 0 ? key : undefined;
+      at -= block.keys.length;
+    }
+    return undefined;
+  }
+
+  count(from: Key, to: Key): number {
+    if (Buffer.compare(from, to) >= 0) return 0;
+    const [first, last] = [this.#indexOf(from), this.#indexOf(to)];
+    let count = lowerBound(this.#blocks[last]?.keys ?? [], to);
+    for (let index = first; index < last; index++) count += this.#blocks[index]?.keys.length ?? 0;
+    return count - lowerBound(this.#blocks[first]?.keys ?? [], from);
   }
 
   async write(writes: Iterable<Write>): Promise<void> {

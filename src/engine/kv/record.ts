@@ -8,7 +8,7 @@
 //   …  the document
 import type { Fuse } from '../../time/expiry.js';
 import { instant } from '../../time/instant.js';
-import { docFromBytes } from '../../value/doc.js';
+import { type Doc, docFromBytes } from '../../value/doc.js';
 import { decodeValues, encodeValues } from '../../value/key.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import type { Draft, Item, ItemKey, Lsn, Serial } from '../engine.js';
@@ -16,6 +16,8 @@ import type { Codes } from './codes.js';
 import { asBuffer, SERIAL_BYTES } from './keys.js';
 
 const LAYOUT = 1;
+/** Behind layout, lsn and its own length. */
+const ETAG_AT = 1 + SERIAL_BYTES + 1;
 
 export function encodeRecord(
   partition: PartitionKey,
@@ -50,26 +52,53 @@ export function decodeRecord(
   rules: Codes,
   known: ItemKey | undefined,
 ): Item {
-  const record = asBuffer(value);
-  if (record[0] !== LAYOUT) throw new Error(`item ${serial} has the unknown layout ${record[0]}`);
-  const lsn = record.readUIntBE(1, SERIAL_BYTES);
-  let at = 1 + SERIAL_BYTES;
-  const etagEnd = at + 1 + record.readUInt8(at);
-  const etag = record.toString('latin1', at + 1, etagEnd);
-  const fuses: Fuse[] = [];
-  at = etagEnd + 1;
-  for (let left = record.readUInt8(etagEnd); left > 0; left--) {
-    const rule = rules.nameOf(record.readUInt8(at));
-    fuses.push({ rule, at: instant(record.readUIntBE(at + 1, SERIAL_BYTES)) });
-    at += 1 + SERIAL_BYTES;
-  }
-  const keyStart = at + 2;
-  const keyEnd = keyStart + record.readUInt16BE(at);
-  const key = known ?? decodeKey(record.subarray(keyStart, keyEnd));
-  return { key, serial, etag, lsn, fuses, doc: docFromBytes(record.subarray(keyEnd)) };
+  const item = new StoredItem(asBuffer(value), serial, rules);
+  const { etag, lsn, fuses, doc } = item;
+  return { key: known ?? item.key, serial, etag, lsn, fuses, doc };
 }
 
-function decodeKey(encoded: Uint8Array): ItemKey {
-  const values = decodeValues(encoded);
-  return { partition: values.slice(0, -1) as PartitionKey, id: values.at(-1) as string };
+/** For a reader that may not want all of it: only what decides on life and death is decoded now. */
+export function openRecord(value: Uint8Array, serial: Serial, rules: Codes): Item {
+  return new StoredItem(asBuffer(value), serial, rules);
+}
+
+class StoredItem implements Item {
+  readonly serial: Serial;
+  readonly fuses: readonly Fuse[];
+  readonly doc: Doc;
+  readonly #record: Buffer;
+  readonly #etagEnd: number;
+  readonly #keyStart: number;
+  readonly #keyEnd: number;
+
+  constructor(record: Buffer, serial: Serial, rules: Codes) {
+    if (record[0] !== LAYOUT) throw new Error(`item ${serial} has the unknown layout ${record[0]}`);
+    this.#record = record;
+    this.serial = serial;
+    this.#etagEnd = ETAG_AT + (record[ETAG_AT - 1] ?? 0);
+    const fuses: Fuse[] = [];
+    let at = this.#etagEnd + 1;
+    for (let left = record[this.#etagEnd] ?? 0; left > 0; left--) {
+      const rule = rules.nameOf(record[at] ?? 0);
+      fuses.push({ rule, at: instant(record.readUIntBE(at + 1, SERIAL_BYTES)) });
+      at += 1 + SERIAL_BYTES;
+    }
+    this.fuses = fuses;
+    this.#keyStart = at + 2;
+    this.#keyEnd = this.#keyStart + record.readUInt16BE(at);
+    this.doc = docFromBytes(record.subarray(this.#keyEnd));
+  }
+
+  get lsn(): Lsn {
+    return this.#record.readUIntBE(1, SERIAL_BYTES);
+  }
+
+  get etag(): string {
+    return this.#record.toString('latin1', ETAG_AT, this.#etagEnd);
+  }
+
+  get key(): ItemKey {
+    const values = decodeValues(this.#record.subarray(this.#keyStart, this.#keyEnd));
+    return { partition: values.slice(0, -1) as PartitionKey, id: values.at(-1) as string };
+  }
 }

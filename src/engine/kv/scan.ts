@@ -15,15 +15,24 @@ import {
   type Resume,
   type ScanRequest,
 } from '../engine.js';
-import { loadItem, type Place } from './entries.js';
-import { restOf, SERIAL_BYTES, serialAtEnd, successor, tableCode, withRest } from './keys.js';
+import type { Place } from './entries.js';
+import {
+  documentKey,
+  restOf,
+  SERIAL_BYTES,
+  serialAtEnd,
+  successor,
+  tableCode,
+  withRest,
+} from './keys.js';
 import { countDue } from './purge.js';
-import { countKeys, KEY_BYTES_MAX, type Key, type Store } from './store.js';
+import { openRecord } from './record.js';
+import { countKeys, KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
 import { bestWay, type KeyRange, missedIndexes, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
-const KEYS_PER_READ = 64;
+const KEYS_PER_READ = 256;
 /** Container and table come before what a resume point holds, and one byte may follow it. */
 const KEY_PREFIX_BYTES_MAX = 8;
 
@@ -100,6 +109,8 @@ function readBatch(
     lookupMs,
     loadMs: took() - lookupMs,
   });
+  const slab = new Slab();
+  const needsKey = way.partition !== undefined || way.span !== undefined;
   let bytes = 0;
   let lookedAt = 0;
   let previous: Key | undefined;
@@ -111,8 +122,10 @@ function readBatch(
     lookupMs += took() - from;
     for (const key of keys) {
       lookedAt += 1;
-      const item = loadItem(store, place, serialAtEnd(key));
-      if (!item || !belongs(item, way, place)) continue;
+      const serial = serialAtEnd(key);
+      const record = store.getInto(slab, documentKey(place.head.slot, serial));
+      const item = record && openRecord(record, serial, place.head.rules);
+      if (!item || (needsKey && !belongs(item, way, place))) continue;
       if (!isLive(item.fuses, place.container.expiry, at)) continue;
       bytes += item.doc.bytes.length;
       // An item that is too much for the batch opens the next one, where it may be alone.

@@ -14,7 +14,7 @@ import {
 import type { Place } from './entries.js';
 import { after, partitionBound, type Table, tableRange } from './keys.js';
 import { compositePrefix, pathPrefix } from './path-index.js';
-import type { Key, Store } from './store.js';
+import type { Key, Reader } from './store.js';
 
 export type KeyRange = readonly [from: Key, to: Key];
 
@@ -35,16 +35,18 @@ export interface Way {
   readonly index: CompositeIndex | undefined;
 }
 
-const COUNTED_MAX = 200;
+/** Sizes of ways are told apart by these numbers of keys, and no further. */
+const SIZES = [4, 32, 256, 2048, 16_384] as const;
 const RANGES_COUNTED_MAX = 20;
-/** Reading in order may cost this many times the keys before sorting by hand is cheaper. */
-const ORDER_WORTH = 4;
+/** Reading in order may take so many sizes more keys before sorting by hand is cheaper. */
+const ORDER_WORTH = 1;
 /** What is left of the encoding of a value too long for a key; its hash takes the rest. */
 const CUT_BYTES = VALUE_BYTES_MAX - 32;
 
 /** The scan of everything in scope comes first; it is always possible. */
 export function waysFor(place: Place, request: ScanRequest, indexReady: boolean): readonly Way[] {
-  const base = { partition: request.partition, span: request.span };
+  const { partition, span } = request;
+  const base = { partition, span: span && isWhole(span) ? undefined : span };
   const whole: Way = {
     ...base,
     ...scopeWay(place, request),
@@ -67,7 +69,7 @@ export function waysFor(place: Place, request: ScanRequest, indexReady: boolean)
     return [{ ...base, table: 'path', ...direction, ranges, exact, explain, index }];
   });
   const sorted = orderWay(place, request);
-  return sorted ? [whole, sorted, ...ways] : [whole, ...ways];
+  return sorted ? [whole, { ...base, ...sorted }, ...ways] : [whole, ...ways];
 }
 
 /** The paths of the filter that would be a way if the policy included them. */
@@ -81,27 +83,53 @@ export function missedIndexes(place: Place, request: ScanRequest): readonly Comp
   return [...apart.values()].map((path) => [{ path, descending: false }]);
 }
 
-/** Ordered ways are preferred, because the others must look at everything before the first row. */
-export function bestWay(store: Store, ways: readonly Way[], request: ScanRequest): Way {
-  const [whole] = ways;
+/**
+ * The smallest way, by size classes. One that comes in order is preferred, because the others must
+ * look at everything before the first row.
+ */
+export function bestWay(store: Reader, ways: readonly Way[], request: ScanRequest): Way {
+  const [whole, ...narrower] = ways;
   if (!whole) throw new Error('there is always a way');
-  const counted = ways.map((way) => ({ way, keys: countKeys(store, way) }));
-  counted.sort((a, b) => a.keys - b.keys);
-  const [fewest] = counted;
-  const ordered = counted.find(({ way }) => way.ordered);
-  const few = fewest?.keys ?? 0;
-  const worthwhile = ordered && (few >= COUNTED_MAX || ordered.keys <= ORDER_WORTH * few);
-  if (request.order.length > 0 && ordered && worthwhile) return ordered.way;
-  return fewest?.way ?? whole;
+  // Everything is never less than a part of it, but a partition may be.
+  const candidates = whole.table === 'document' ? narrower : [...narrower, whole];
+  const [only, another] = candidates;
+  if (only && !another) return only;
+  // Later ways are narrower.
+  const ordered = request.order.length > 0 && candidates.findLast((way) => way.ordered);
+  if (!ordered) return smallest(store, candidates)?.way ?? surest(ways);
+  const few = smallest(
+    store,
+    candidates.filter((way) => !way.ordered),
+  );
+  const keysMax = few && SIZES[few.size + ORDER_WORTH];
+  const isWorth = keysMax === undefined || isWithin(store, ordered, keysMax);
+  return few && !isWorth ? few.way : ordered;
 }
 
-function countKeys(store: Store, way: Way): number {
-  let count = 0;
-  for (const [from, to] of way.ranges.slice(0, RANGES_COUNTED_MAX)) {
-    count += store.keys(from, to, COUNTED_MAX - count).length;
-    if (count >= COUNTED_MAX) break;
+function smallest(store: Reader, ways: readonly Way[]) {
+  for (const [size, keysMax] of SIZES.entries()) {
+    const way = ways.find((each) => isWithin(store, each, keysMax));
+    if (way) return { way, size };
   }
-  return way.ranges.length > RANGES_COUNTED_MAX ? COUNTED_MAX : count;
+  return undefined;
+}
+
+/** Among ways that are all large. */
+function surest(ways: readonly Way[]): Way {
+  const [whole, ...narrower] = ways;
+  if (!whole) throw new Error('there is always a way');
+  if (whole.table === 'partition') return whole;
+  return narrower.find((way) => way.exact) ?? narrower[0] ?? whole;
+}
+
+function isWithin(store: Reader, way: Way, keysMax: number): boolean {
+  if (way.ranges.length > RANGES_COUNTED_MAX) return false;
+  let left = keysMax;
+  for (const [from, to] of way.ranges) {
+    if (store.keyAt(from, to, left) !== undefined) return false;
+    if (way.ranges.length > 1) left -= store.count(from, to);
+  }
+  return true;
 }
 
 function scopeWay(
@@ -186,15 +214,13 @@ function order(request: ScanRequest, filter: Filter): Pick<Way, 'ordered' | 'des
   return { ordered: same, descending: same && first.descending };
 }
 
-function orderWay(place: Place, request: ScanRequest): Way | undefined {
+function orderWay(place: Place, request: ScanRequest): Omit<Way, 'partition' | 'span'> | undefined {
   const found = orderRange(place, request.order);
   if (!found) return undefined;
   return {
     table: 'path',
     ranges: [[found.start, after(found.start)]],
     descending: found.descending,
-    partition: request.partition,
-    span: request.span,
     ordered: true,
     exact: request.filter === undefined,
     index: found.index,
