@@ -118,8 +118,10 @@ async function openEngine(
   log: NonNullable<StartOptions['log']>,
   closing: (() => Promise<void> | void)[],
 ): Promise<Engine> {
+  const report = (error: unknown, container: string) =>
+    log('error', 'index-build-failed', { error, container });
   if (data === MEMORY) {
-    const engine = await openKvEngine(new MemoryStore());
+    const engine = await openKvEngine(new MemoryStore(), report);
     closing.push(() => engine.close());
     return engine;
   }
@@ -133,7 +135,7 @@ async function openEngine(
     }
   });
   closing.push(() => heartbeat.cancel());
-  const engine = await openKvEngine(openLmdb(data));
+  const engine = await openKvEngine(openLmdb(data), report);
   closing.push(() => engine.close());
   return engine;
 }

@@ -12,7 +12,8 @@ const UNINTERESTING: readonly string[] = ['_rid', '_self', '_attachments'];
 const ALWAYS: readonly string[] = ['id', '_ts'];
 
 export function indexingOf(policy: IndexingPolicy, version: number): Indexing {
-  return { version, rules: indexRules(policy), composites: compositesOf(policy) };
+  const lazy = policy.indexingMode === 'lazy';
+  return { version, rules: indexRules(policy), composites: compositesOf(policy), lazy };
 }
 
 function compositesOf(policy: IndexingPolicy): readonly CompositeIndex[] {

@@ -46,7 +46,12 @@ export function containerNamed(id: string): Container {
     partitionPaths: [['pk']],
     partitionHash: 'v2',
     indexes: [],
-    indexing: { version: 1, rules: [{ path: [], below: true, include: true }], composites: [] },
+    indexing: {
+      version: 1,
+      rules: [{ path: [], below: true, include: true }],
+      composites: [],
+      lazy: false,
+    },
     expiry: cosmosRules(undefined),
   };
 }

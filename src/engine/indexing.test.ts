@@ -16,6 +16,7 @@ const indexing = (rules: Indexing['rules'], composites: Indexing['composites'] =
   version: 1,
   rules,
   composites,
+  lazy: false,
 });
 
 test('the most precise rule decides', () => {

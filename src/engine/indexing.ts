@@ -11,6 +11,8 @@ export interface Indexing {
   readonly rules: readonly IndexRule[];
   /** Orders over several paths that are kept ready. */
   readonly composites: readonly CompositeIndex[];
+  /** Whether entries are made behind the writes, and not with them. */
+  readonly lazy: boolean;
 }
 /** Its paths and their directions; of a single path it is an index over that path alone. */
 export type CompositeIndex = readonly {
@@ -24,7 +26,7 @@ export interface IndexRule {
   readonly include: boolean;
 }
 
-export const NOT_INDEXED: Indexing = { version: 0, rules: [], composites: [] };
+export const NOT_INDEXED: Indexing = { version: 0, rules: [], composites: [], lazy: false };
 
 /** One level of the rules, so that a document is walked along with them. */
 export interface RuleNode {

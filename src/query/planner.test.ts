@@ -33,6 +33,7 @@ const CONTAINER: Container = {
   indexes: [],
   indexing: {
     version: 1,
+    lazy: false,
     rules: [
       { path: [], below: true, include: true },
       { path: ['named'], below: false, include: true },

@@ -43,6 +43,7 @@ const policies: Readonly<Record<string, Json>> = {
   'one property': paths(['/a/?'], ['/*']),
   'elements of an array': paths(['/tags/[]/?'], ['/*']),
   'a quoted name': paths(['/"odd-name"/?'], ['/*']),
+  lazy: { ...paths(['/*'], ['/b/c/?']), indexingMode: 'lazy' },
   'no index': { indexingMode: 'none', automatic: false, includedPaths: [], excludedPaths: [] },
 };
 

@@ -3,6 +3,7 @@
 
 export interface Policy {
   readonly name: string;
+  readonly lazy?: true;
   /** `/a/?` is the path itself, `/a/*` all below it, `[]` any element of an array. */
   readonly included: readonly string[];
   readonly excluded: readonly string[];
@@ -33,13 +34,20 @@ export const POLICIES: readonly [Policy, ...Policy[]] = [
     excluded: ['/*'],
     composites: [[descending('/n'), descending('/long')]],
   },
+  {
+    name: 'lazy',
+    lazy: true,
+    included: ['/*', '/n/?'],
+    excluded: ['/b/?', '/"_etag"/?'],
+    composites: [[ascending('/a'), descending('/n')]],
+  },
   { name: 'nothing', included: [], excluded: ['/*'], composites: [] },
 ];
 
 /** The policy as a client would send it. */
 export function policyBody(policy: Policy): object {
   return {
-    indexingMode: 'consistent',
+    indexingMode: policy.lazy ? 'lazy' : 'consistent',
     automatic: true,
     includedPaths: policy.included.map((path) => ({ path })),
     excludedPaths: policy.excluded.map((path) => ({ path })),

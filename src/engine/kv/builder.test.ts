@@ -1,6 +1,7 @@
 // Building the index anew: all items get their entries, and those of older rules go.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { breathe } from '../../time/clock.js';
 import { docFromValue } from '../../value/doc.js';
 import { containerNamed } from '../contract-fixture.suite.js';
 import { buildIndex } from './builder.js';
@@ -50,12 +51,7 @@ function wantedFor(place: Place): readonly string[] {
 test('a build makes all entries and sweeps the old ones', async () => {
   const { store, committer, head, place } = await withItems();
   assert.equal(head.index.ready, false);
-  await buildIndex(
-    store,
-    committer,
-    () => place,
-    () => true,
-  );
+  await buildIndex(store, committer, { place: () => place, live: () => true, pause: breathe });
   assert.equal(head.index.ready, true);
   assert.deepEqual(entriesIn(store), wantedFor(place));
 });
@@ -65,19 +61,13 @@ test('a build that was cut short goes on where it was', async () => {
   for (let life = 0; life < 20 && !head.index.ready; life++) {
     const before = head.index.builtTo;
     let steps = 0;
-    await buildIndex(
-      store,
-      committer,
-      () => place,
-      () => steps++ < 1,
-    );
+    await buildIndex(store, committer, {
+      place: () => place,
+      live: () => steps++ < 1,
+      pause: breathe,
+    });
     assert(head.index.ready || head.index.builtTo > before);
   }
-  await buildIndex(
-    store,
-    committer,
-    () => place,
-    () => true,
-  );
+  await buildIndex(store, committer, { place: () => place, live: () => true, pause: breathe });
   assert.deepEqual(entriesIn(store), wantedFor(place));
 });

@@ -1,64 +1,99 @@
 // Builds the index over paths after its rules have changed: item by item in small commits, going on
 // where it stopped after a restart. Meanwhile writes keep the new entries up to date, and scans do
 // without the index. Entries of the old rules are swept when the new ones are complete.
-import { breathe } from '../../time/clock.js';
+//
+// A lazy index is built on by the same hand: writes only note which items wait for it.
 import type { Committer } from './committer.js';
-import { indexEntries, loadItem, type Place } from './entries.js';
-import { after, documentKey, headKey, serialAtEnd, tableRange } from './keys.js';
+import { indexEntries, indexWaiting, loadItem, type Place } from './entries.js';
+import {
+  after,
+  documentKey,
+  headKey,
+  type Slot,
+  serialAtEnd,
+  tableRange,
+  waitingKey,
+} from './keys.js';
 import { versionPrefix } from './path-index.js';
-import type { Store } from './store.js';
+import type { Key, Store } from './store.js';
 
 const ITEMS_PER_COMMIT = 32;
 const KEYS_PER_SWEEP = 500;
 const NOTHING = new Uint8Array(0);
 
-/** `place` is asked anew for each step: the rules may change again, and then `live` turns false. */
+export interface Building {
+  /** Asked anew for each step: the rules may change again, and then `live` turns false. */
+  place(): Place;
+  live(): boolean;
+  /** Comes before each step, and lets everything else go first. */
+  pause(): Promise<void>;
+}
+
 export async function buildIndex(
   store: Store,
   committer: Committer,
-  place: () => Place,
-  live: () => boolean,
+  building: Building,
 ): Promise<void> {
-  while (live() && !place().head.index.ready) {
+  const { place, live, pause } = building;
+  for (await pause(); live() && !place().head.index.ready; await pause()) {
     await committer.submit((writes) => {
       const { head } = place();
-      const [, to] = tableRange(head.slot, 'document');
-      const from = documentKey(head.slot, head.index.builtTo + 1);
+      const { builtTo, goal } = head.index;
+      const [from, to] = [documentKey(head.slot, builtTo + 1), documentKey(head.slot, goal)];
       const keys = store.keys(from, to, ITEMS_PER_COMMIT);
       for (const key of keys) {
         const item = loadItem(writes, place(), serialAtEnd(key));
         if (!item) continue;
         for (const entry of indexEntries(place(), item)) writes.put(entry, NOTHING);
+        writes.remove(waitingKey(head.slot, item.serial));
       }
       const last = keys.at(-1);
-      const builtTo = last ? serialAtEnd(last) : head.index.builtTo;
-      head.index = { ...head.index, builtTo, ready: keys.length < ITEMS_PER_COMMIT };
+      const ready = keys.length < ITEMS_PER_COMMIT;
+      head.index = { ...head.index, builtTo: last ? serialAtEnd(last) : builtTo, ready };
       writes.put(headKey(head.slot), head.encode());
     });
-    await breathe();
   }
-  await sweepOld(store, committer, place, live);
+  await catchUp(store, committer, building);
+  for (const range of leftovers(place())) await sweep(store, committer, building, range);
 }
 
-async function sweepOld(
-  store: Store,
-  committer: Committer,
-  place: () => Place,
-  live: () => boolean,
-): Promise<void> {
-  const { head } = place();
+/** Whether items of a lazy container wait for their entries. */
+export function isBehind(store: Store, slot: Slot): boolean {
+  return store.keys(...tableRange(slot, 'waiting'), 1).length > 0;
+}
+
+async function catchUp(store: Store, committer: Committer, building: Building): Promise<void> {
+  const { place, live, pause } = building;
+  while (live() && place().container.indexing.lazy) {
+    const keys = store.keys(...tableRange(place().head.slot, 'waiting'), ITEMS_PER_COMMIT);
+    if (keys.length === 0) return;
+    await committer.submit((writes) => {
+      for (const key of keys) indexWaiting(writes, place(), serialAtEnd(key));
+    });
+    await pause();
+  }
+}
+
+/** Entries of other rules, and what waited for an index that is no longer lazy. */
+function leftovers({ head, container }: Place): readonly (readonly [Key, Key])[] {
   const [start, end] = tableRange(head.slot, 'path');
   const current = versionPrefix(head.slot, head.index.version);
-  for (const [from, to] of [
-    [start, current],
-    [after(current), end],
-  ] as const) {
-    while (live()) {
-      const keys = store.keys(from, to, KEYS_PER_SWEEP);
-      if (keys.length === 0) break;
-      await committer.submit((writes) => {
-        for (const key of keys) writes.remove(key);
-      });
-    }
+  const waiting = container.indexing.lazy ? [] : [tableRange(head.slot, 'waiting')];
+  return [[start, current], [after(current), end], ...waiting];
+}
+
+async function sweep(
+  store: Store,
+  committer: Committer,
+  { live, pause }: Building,
+  [from, to]: readonly [Key, Key],
+): Promise<void> {
+  while (live()) {
+    const keys = store.keys(from, to, KEYS_PER_SWEEP);
+    if (keys.length === 0) return;
+    await committer.submit((writes) => {
+      for (const key of keys) writes.remove(key);
+    });
+    await pause();
   }
 }

@@ -1,7 +1,8 @@
 // The containers of a store: their definitions and heads, and the sweeping of what dropped ones
 // leave behind.
+import { breathe, rest } from '../../time/clock.js';
 import { type Container, ContainerGone } from '../engine.js';
-import { buildIndex } from './builder.js';
+import { buildIndex, isBehind } from './builder.js';
 import type { Committer } from './committer.js';
 import { Head } from './head.js';
 import { containerKey, headKey, type Slot, slotRange, tableRange } from './keys.js';
@@ -9,6 +10,8 @@ import type { Store } from './store.js';
 import type { WriteSet } from './write-set.js';
 
 const SWEEP_KEYS = 500;
+const RETRY_MS = 100;
+const RETRY_MS_MAX = 60_000;
 
 /** What is stored of a container; `condemned` ones are dropped and wait for the sweep. */
 interface StoredContainer {
@@ -22,6 +25,9 @@ interface Known {
   readonly head: Head;
 }
 
+/** Told when the index of a container could not be built on; it is tried again. */
+export type Report = (error: unknown, container: string) => void;
+
 export class Containers {
   readonly #store: Store;
   readonly #committer: Committer;
@@ -29,10 +35,15 @@ export class Containers {
   #nextSlot: Slot = 1;
   #sweeping: Promise<void> = Promise.resolve();
   #stopped = false;
+  /** Heads whose lazy index is being brought up to date, or will be tried again. */
+  readonly #following = new Set<Head>();
+  #checking: Promise<void> = Promise.resolve();
+  readonly #report: Report;
 
-  constructor(store: Store, committer: Committer) {
+  constructor(store: Store, committer: Committer, report: Report) {
     this.#store = store;
     this.#committer = committer;
+    this.#report = report;
     const [from, to] = tableRange(0, 'container');
     for (const [key, value] of store.range(from, to, Number.MAX_SAFE_INTEGER)) {
       const slot = key.readUInt32BE(key.length - 4);
@@ -91,6 +102,23 @@ export class Containers {
     }
   }
 
+  /** Lets the index of a lazy container follow what was written; once is enough at a time. */
+  catchUp(id: string): void {
+    const known = this.#known.get(id);
+    if (!known?.container.indexing.lazy || this.#following.has(known.head)) return;
+    this.#following.add(known.head);
+    this.#build(id, known.head);
+  }
+
+  /** Runs a check while no index is built on. */
+  async quietly(check: () => Promise<void>): Promise<void> {
+    await this.#checking;
+    // A step that is on its way by now is waited for with the commits.
+    const checked = breathe().then(check);
+    this.#checking = checked.catch(() => undefined);
+    await checked;
+  }
+
   async stopSweeping(): Promise<void> {
     this.#stopped = true;
     await this.#sweeping;
@@ -123,14 +151,30 @@ export class Containers {
   }
 
   /** Also when the index is ready: the sweep of what older rules left may have been cut short. */
-  #build(id: string, head: Head): void {
+  #build(id: string, head: Head, failures = 0): void {
     const { version } = head.index;
     const live = () =>
       !this.#stopped && this.#known.get(id)?.head === head && head.index.version === version;
     const place = () => ({ head, container: this.containerOf(id) });
+    const pause = async () => {
+      await breathe();
+      await this.#checking;
+    };
     this.#sweeping = this.#sweeping
-      .then(() => buildIndex(this.#store, this.#committer, place, live))
-      .catch(() => undefined);
+      .then(async () => {
+        if (live()) await buildIndex(this.#store, this.#committer, { place, live, pause });
+        this.#following.delete(head);
+        if (live() && isBehind(this.#store, head.slot)) this.catchUp(id);
+      })
+      .catch((error: unknown) => {
+        if (!live()) return;
+        this.#report(error, id);
+        // Others need not wait for it. A store that stays broken is asked again once in a while.
+        const waitMs = Math.min(RETRY_MS * 2 ** failures, RETRY_MS_MAX);
+        void rest(waitMs).then(() => {
+          if (live()) this.#build(id, head, failures + 1);
+        });
+      });
   }
 
   /** Removes a dropped container's entries in small commits, one container after the other. */

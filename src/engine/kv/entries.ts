@@ -1,6 +1,7 @@
 // An item and all its entries: the only file that knows which entries an item has. Writing,
 // replacing, removing and checking an item all go through the same list, so that none can forget
 // one.
+import { docFromBytes } from '../../value/doc.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import { valueAt } from '../../value/path.js';
 import type { Container, Draft, Item, ItemKey, Lsn, Serial } from '../engine.js';
@@ -15,6 +16,7 @@ import {
   readSerial,
   serialValue,
   uniqueKey,
+  waitingKey,
 } from './keys.js';
 import { pathEntries } from './path-index.js';
 import { decodeRecord, encodeRecord } from './record.js';
@@ -66,13 +68,15 @@ export function storeItem(
     writes.remove(changeKey(head.slot, previous.lsn, previous.serial));
     for (const entry of expiryEntries(place, previous)) writes.remove(entry);
     replaceUniqueEntries(writes, place, item, previous);
-    replacePathEntries(writes, place, item, previous);
+    if (isLazy(place)) noteWaiting(writes, place, previous);
+    else replacePathEntries(writes, place, item, previous);
   } else {
     const serial = serialValue(at.serial);
     writes.put(primaryKey(head.slot, encodePartition(key.partition), key.id), serial);
     writes.put(partitionEntry(place, item), NOTHING);
     for (const entry of uniqueEntries(place, item)) writes.put(entry.key, serial);
-    for (const entry of indexEntries(place, item)) writes.put(entry, NOTHING);
+    if (isLazy(place)) writes.put(waitingKey(head.slot, at.serial), NOTHING);
+    else for (const entry of indexEntries(place, item)) writes.put(entry, NOTHING);
   }
   writes.put(changeKey(head.slot, at.lsn, at.serial), NOTHING);
   for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
@@ -82,13 +86,14 @@ export function storeItem(
 }
 
 export function removeItem(writes: WriteSet, place: Place, item: Item): void {
-  for (const entry of allEntries(place, item)) writes.remove(entry);
+  for (const entry of allEntries(writes, place, item)) writes.remove(entry);
+  if (isLazy(place)) writes.remove(waitingKey(place.head.slot, item.serial));
   place.head.items -= 1;
   place.head.bytes -= item.doc.bytes.length;
 }
 
 /** Every key an item has; what a check expects to find and a removal removes. */
-export function allEntries(place: Place, item: Item): readonly Key[] {
+export function allEntries(from: Readable, place: Place, item: Item): readonly Key[] {
   const { slot } = place.head;
   return [
     documentKey(slot, item.serial),
@@ -97,7 +102,7 @@ export function allEntries(place: Place, item: Item): readonly Key[] {
     changeKey(slot, item.lsn, item.serial),
     ...expiryEntries(place, item),
     ...uniqueEntries(place, item).map((entry) => entry.key),
-    ...indexEntries(place, item),
+    ...indexedEntries(from, place, item),
   ];
 }
 
@@ -149,6 +154,39 @@ function partitionEntry(place: Place, item: Item): Key {
  */
 export function indexEntries(place: Place, item: Item): readonly Key[] {
   return pathEntries(place.head.slot, place.container.indexing, item.doc.value, item.serial);
+}
+
+/** The entries that are there: in a lazy container those of an older version, or none yet. */
+function indexedEntries(from: Readable, place: Place, item: Item): readonly Key[] {
+  const { head, container } = place;
+  const waiting = isLazy(place) ? from.get(waitingKey(head.slot, item.serial)) : undefined;
+  if (!waiting) return indexEntries(place, item);
+  if (waiting.length === 0) return [];
+  return pathEntries(head.slot, container.indexing, docFromBytes(waiting).value, item.serial);
+}
+
+function isLazy(place: Place): boolean {
+  return place.container.indexing.lazy;
+}
+
+/** The index still goes by the version it has seen last, which may be older than this one. */
+function noteWaiting(writes: WriteSet, place: Place, previous: Item): void {
+  const key = waitingKey(place.head.slot, previous.serial);
+  if (!writes.get(key)) writes.put(key, Buffer.from(previous.doc.bytes));
+}
+
+/** Brings the entries of an item that waits in line with the item as it is now. */
+export function indexWaiting(writes: WriteSet, place: Place, serial: Serial): void {
+  const item = loadItem(writes, place, serial);
+  if (!item) return;
+  const there = new Map(
+    indexedEntries(writes, place, item).map((key) => [key.toString('latin1'), key]),
+  );
+  for (const key of indexEntries(place, item)) {
+    if (!there.delete(key.toString('latin1'))) writes.put(key, NOTHING);
+  }
+  for (const key of there.values()) writes.remove(key);
+  writes.remove(waitingKey(place.head.slot, serial));
 }
 
 /** Most values stay as they are when an item is replaced, and so do their entries. */

@@ -9,6 +9,8 @@ export interface IndexState {
   readonly version: number;
   readonly ready: boolean;
   readonly builtTo: Serial;
+  /** Items from this serial on were written under the rules already. */
+  readonly goal: Serial;
 }
 
 export class Head {
@@ -20,7 +22,7 @@ export class Head {
   items = 0;
   bytes = 0;
   /** The index over paths: of which version, and up to which serial it is built. */
-  index: IndexState = { version: 0, ready: true, builtTo: 0 };
+  index: IndexState = { version: 0, ready: true, builtTo: 0, goal: 1 };
   /** Set when a group of writes has changed it; cleared when that group stores it. */
   changed = false;
 
@@ -39,15 +41,15 @@ export class Head {
   follow(indexing: Indexing): void {
     const { version } = indexing;
     if (version === this.index.version) return;
-    this.index = { version, ready: this.items === 0, builtTo: 0 };
+    this.index = { version, ready: this.items === 0, builtTo: 0, goal: this.nextSerial };
   }
 
   encode(): Buffer {
-    const value = Buffer.allocUnsafe(7 * SERIAL_BYTES);
-    const { version, ready, builtTo } = this.index;
+    const value = Buffer.allocUnsafe(8 * SERIAL_BYTES);
+    const { version, ready, builtTo, goal } = this.index;
     const numbers = [
       ...[this.nextSerial, this.lsn, this.items, this.bytes],
-      ...[version, ready ? 1 : 0, builtTo],
+      ...[version, ready ? 1 : 0, builtTo, goal],
     ];
     numbers.forEach((number, index) => {
       value.writeUIntBE(number, index * SERIAL_BYTES, SERIAL_BYTES);
@@ -62,6 +64,7 @@ export class Head {
     this.lsn = number(1);
     this.items = number(2);
     this.bytes = number(3);
-    this.index = { version: number(4), ready: number(5) === 1, builtTo: number(6) };
+    const [version, ready, builtTo, goal] = [number(4), number(5) === 1, number(6), number(7)];
+    this.index = { version, ready, builtTo, goal };
   }
 }

@@ -12,6 +12,8 @@
 //   container   'X'    rule, instant, serial   bytes    expiry order: fuses by rule
 //   container   'U'    index, pk, values       serial   unique keys
 //   container   'I'    version, path, value, serial   -  index over paths (path-index.ts)
+//   container   'W'    serial                  in a lazy container: waits for the index over paths,
+//                                              with the document it still goes by, if any
 //
 //   container: 4 bytes. serial, lsn, instant: 6 bytes. rule, index: 1 byte. All big-endian.
 //   pk: encoded partition key, bounded. epk: effective partition key in bytes. id: text bytes.
@@ -40,6 +42,7 @@ const table = {
   expiry: 0x58,
   unique: 0x55,
   path: 0x49,
+  waiting: 0x57,
 } as const;
 export type Table = keyof typeof table;
 
@@ -116,6 +119,12 @@ export function uniqueKey(
   key[PREFIX_BYTES] = index;
   key.set(partition, PREFIX_BYTES + 1);
   key.set(encoded, PREFIX_BYTES + 1 + partition.length);
+  return key;
+}
+
+export function waitingKey(slot: Slot, serial: Serial): Key {
+  const key = prefix(slot, 'waiting', SERIAL_BYTES);
+  key.writeUIntBE(serial, PREFIX_BYTES, SERIAL_BYTES);
   return key;
 }
 

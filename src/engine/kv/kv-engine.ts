@@ -20,17 +20,21 @@ import type {
 import { checkStore } from './check.js';
 import { applyBatch } from './commit.js';
 import { Committer } from './committer.js';
-import { Containers } from './containers.js';
+import { Containers, type Report } from './containers.js';
 import { findSerial, loadItem, type Place } from './entries.js';
 import { checkFormat } from './format.js';
 import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
 
-export async function openKvEngine(store: Store): Promise<Engine> {
+/** `report` is told of background work that failed and is tried again. */
+export async function openKvEngine(
+  store: Store,
+  report: Report = () => undefined,
+): Promise<Engine> {
   try {
     await checkFormat(store);
-    const engine = new KvEngine(store);
+    const engine = new KvEngine(store, report);
     return engine;
   } catch (error) {
     await store.close();
@@ -43,10 +47,10 @@ class KvEngine implements Engine {
   readonly #committer: Committer;
   readonly #containers: Containers;
 
-  constructor(store: Store) {
+  constructor(store: Store, report: Report) {
     this.#store = store;
     this.#committer = new Committer(store, (group) => this.#containers.storeHeads(group));
-    this.#containers = new Containers(store, this.#committer);
+    this.#containers = new Containers(store, this.#committer, report);
   }
 
   async containers(): Promise<readonly Container[]> {
@@ -66,8 +70,8 @@ class KvEngine implements Engine {
   }
 
   async stats(container: Container): Promise<Stats> {
-    const { items, bytes, lsn, index, nextSerial } = this.#place(container).head;
-    const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / nextSerial);
+    const { items, bytes, lsn, index } = this.#place(container).head;
+    const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / index.goal);
     return { items, bytes, lsn, indexProgress };
   }
 
@@ -90,15 +94,17 @@ class KvEngine implements Engine {
     return planScan(this.#store, () => this.#place(container), request);
   }
 
-  commit(
+  async commit(
     container: Container,
     batches: readonly WriteBatch[],
     at: Instant,
   ): Promise<readonly WriteOutcome[]> {
-    return this.#committer.submit((writes) => {
+    const outcomes = await this.#committer.submit((writes) => {
       const place = this.#place(container);
       return batches.map((batch) => applyBatch(writes, place, batch, at));
     });
+    if (container.indexing.lazy) this.#containers.catchUp(container.id);
+    return outcomes;
   }
 
   async nextExpiry(container: Container): Promise<Instant | undefined> {
@@ -125,8 +131,10 @@ class KvEngine implements Engine {
   }
 
   async check(): Promise<void> {
-    await this.#committer.idle();
-    await checkStore(this.#store, this.#containers);
+    await this.#containers.quietly(async () => {
+      await this.#committer.idle();
+      await checkStore(this.#store, this.#containers);
+    });
   }
 
   async close(): Promise<void> {

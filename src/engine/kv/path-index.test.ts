@@ -10,6 +10,7 @@ const ALL: Indexing = {
   version: 2,
   rules: [{ path: [], below: true, include: true }],
   composites: [],
+  lazy: false,
 };
 
 function entriesAt(path: IndexPath, document: unknown, indexing = ALL): number {

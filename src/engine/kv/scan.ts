@@ -15,6 +15,7 @@ import {
   type Resume,
   type ScanRequest,
 } from '../engine.js';
+import { isBehind } from './builder.js';
 import type { Place } from './entries.js';
 import {
   documentKey,
@@ -23,6 +24,7 @@ import {
   serialAtEnd,
   successor,
   tableCode,
+  tableOf,
   withRest,
 } from './keys.js';
 import { countDue } from './purge.js';
@@ -38,9 +40,9 @@ const KEY_PREFIX_BYTES_MAX = 8;
 
 export function planScan(store: Store, place: () => Place, request: ScanRequest): Plan {
   const { head } = place();
-  const ways = waysFor(place(), request, head.index.ready);
   const { after } = request;
   const passed = after && passedKey(head.slot, after);
+  const ways = waysFor(place(), request, knowsAll(store, place(), passed));
   const way = passed ? wayOf(ways, passed) : bestWay(store, ways, request);
   const { version } = head.index;
   // Entries of other rules are no longer kept up, and soon swept.
@@ -65,6 +67,16 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
     },
     count: counterOf(store, () => valid(place()), way),
   };
+}
+
+/**
+ * Whether the index may be asked: it must be built, and if it is lazy, have caught up. A scan that
+ * has begun goes on with it all the same, because what it holds of older versions leads to the
+ * items too.
+ */
+function knowsAll(store: Store, { head, container }: Place, passed: Key | undefined): boolean {
+  if (!head.index.ready || !container.indexing.lazy) return head.index.ready;
+  return (passed && tableOf(passed) === tableCode('path')) || !isBehind(store, head.slot);
 }
 
 /**

@@ -17,6 +17,7 @@ const indexing = {
     { path: ['not'], below: true, include: false },
   ],
   composites: [],
+  lazy: false,
 };
 const place: Place = { head: new Head(1, [], []), container: { ...containerNamed('c'), indexing } };
 const request = (filter?: Filter, order: ScanRequest['order'] = []): ScanRequest => ({

@@ -62,7 +62,9 @@ export function waysFor(place: Place, request: ScanRequest, indexReady: boolean)
     const [first] = filters;
     const ranges = intersection(found.flatMap((each) => (each ? [each.ranges] : [])));
     if (!first || !ranges) return [];
-    const exact = filters.length === conjuncts.length && found.every((each) => each?.exact);
+    const all = filters.length === conjuncts.length && found.every((each) => each?.exact);
+    // An entry may be of an older version of its item while a lazy index catches up.
+    const exact = all && !place.container.indexing.lazy;
     const explain = found.flatMap((each) => each?.explain ?? []).join(', ');
     const direction = order(request, first);
     const index = first.op === 'and' ? undefined : [{ path: first.path, descending: false }];
