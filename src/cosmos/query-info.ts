@@ -26,7 +26,8 @@ export function queryInfo(distribution: Distribution): object {
     ),
     rewrittenQuery: rewritten === undefined ? '' : printSql(rewritten),
     hasSelectValue: distribution.hasSelectValue,
-    dCountInfo: null,
+    dCountInfo:
+      distribution.distinctCount === undefined ? null : { dCountAlias: distribution.distinctCount },
     hasNonStreamingOrderBy: distribution.isNonStreaming,
   };
 }
@@ -44,6 +45,7 @@ export function neededFeatures(distribution: Distribution): readonly string[] {
     CountIf: has('COUNTIF'),
     ListAndSetAggregate: has('MAKELIST', 'MAKESET'),
     GroupBy: distribution.groupBy.length > 0,
+    DCount: distribution.distinctCount !== undefined,
     Distinct: distribution.distinct !== 'none',
     OrderBy: orderBy.length > 0,
     MultipleOrderBy: orderBy.length > 1,

@@ -1,18 +1,15 @@
 // Queries over the items of a container, page by page.
 import type { StoredContainer } from '../catalog/resources.js';
-import { BadResume, type Plan, PlanOutdated } from '../engine/engine.js';
 import type { Query } from '../query/logical.js';
-import type { Position, QueryPage } from '../query/page.js';
-import { runPage } from '../query/pipeline.js';
-import { dropsUndefined, type PlannedQuery, type PlanTimes, planQuery } from '../query/planner.js';
-import { isPosition, resumeIn } from '../query/position.js';
-import { planOverValues } from '../query/values-plan.js';
-import { stopwatch } from '../time/clock.js';
+import type { Position } from '../query/page.js';
+import { dropsUndefined, planQuery } from '../query/planner.js';
+import { isPosition } from '../query/position.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import { decodeContinuation, encodeContinuation } from './continuation.js';
 import { type Documents, whileThere } from './documents.js';
 import type { Scope } from './list.js';
+import { deriveRows, overValues, type PlanOf, type RanPage, runTask } from './run-query.js';
 
 export interface QueryRequest {
   readonly query: Query;
@@ -25,17 +22,13 @@ export interface QueryRequest {
   /** Whether somebody asks how long the parts of the work take. */
   readonly isTimed: boolean;
 }
-export interface AnsweredPage extends Omit<QueryPage, 'next'> {
+export interface AnsweredPage extends Omit<RanPage, 'next'> {
   /** True for a later page that looked again at what an earlier one was charged for. */
   readonly again: boolean;
   readonly continuation: string | undefined;
-  readonly plan: Plan;
-  readonly took: PlanTimes & { readonly runMs: number };
 }
 
 const PAGE_BYTES_MAX = 4 * 1024 * 1024;
-/** How often a page is planned anew because the index rules changed under it. */
-const PLANS_MAX = 5;
 
 export function queryItems(
   documents: Documents,
@@ -59,8 +52,9 @@ export function queryItems(
 }
 
 /** T14 is about numbers: groups would show what the expired items hold. */
-function countsOnly({ aggregates, groupBy }: Query): boolean {
+function countsOnly({ aggregates, groupBy, derived }: Query): boolean {
   return (
+    !derived &&
     aggregates.length > 0 &&
     groupBy.length === 0 &&
     aggregates.every(({ name }) => name === 'COUNT')
@@ -74,43 +68,34 @@ export function queryValues(
   tag: string,
   request: QueryRequest,
 ): Promise<AnsweredPage> {
-  return answerPage(documents, tag, request, (query, after) => {
-    const plan = { ...planOverValues(values, resumeIn(after)), ordered: query.order.length === 0 };
-    return { plan, query, complete: true, took: { optimizeMs: 0, planMs: 0 } };
-  });
+  return answerPage(documents, tag, request, overValues(values));
 }
 
 async function answerPage(
   documents: Documents,
   scopeTag: string,
   request: QueryRequest,
-  planOf: (query: Query, after: Position | undefined) => PlannedQuery & { complete: boolean },
+  planOf: PlanOf,
 ): Promise<AnsweredPage> {
   const tag = `${scopeTag} ${request.name}`;
   const { continuation: token } = request;
   const after = token === undefined ? undefined : positionIn(token, tag);
-  for (let plans = 1; ; plans++) {
-    try {
-      const { plan, query, complete, took } = planOf(request.query, after);
-      const ran = stopwatch();
-      const page = await runPage(query, plan, after, {
-        complete,
-        itemsMax: request.itemsMax,
-        bytesMax: PAGE_BYTES_MAX,
-        at: request.at,
-        random: () => documents.entropy.fraction(),
-        abandoned: request.abandoned,
-        isTimed: request.isTimed,
-      });
-      const continuation =
-        page.next && encodeContinuation(Buffer.from(JSON.stringify(page.next)), tag);
-      const again = after !== undefined && after.way !== 'stream';
-      return { ...page, continuation, plan, again, took: { ...took, runMs: ran() } };
-    } catch (error) {
-      if (error instanceof BadResume) throw failure('invalidContinuation');
-      if (!(error instanceof PlanOutdated) || plans >= PLANS_MAX) throw error;
-    }
-  }
+  const task = { ...request, bytesMax: PAGE_BYTES_MAX };
+  const { derived } = request.query;
+  const below = derived && (await deriveRows(documents, { ...task, query: derived }, planOf));
+  const page = await runTask(documents, task, below ? overValues(below.values) : planOf, after);
+  const continuation = page.next && encodeContinuation(Buffer.from(JSON.stringify(page.next)), tag);
+  const again = after !== undefined && (below !== undefined || after.way !== 'stream');
+  if (!below) return { ...page, continuation, again };
+  // What was read from the container counts, not what was made of it.
+  const { plan, work, took } = below.last;
+  const outputMs = page.work.outputMs;
+  const runMs = took.runMs + page.took.runMs;
+  return {
+    ...{ ...page, continuation, again, plan },
+    work: { ...work, outputMs },
+    took: { ...took, runMs },
+  };
 }
 
 function positionIn(token: string, tag: string): Position {

@@ -23,6 +23,8 @@ export interface Query {
   readonly limit: number | undefined;
   /** How many slots a frame needs, subqueries included. */
   readonly slots: number;
+  /** FROM (SELECT …) whose rows are all needed first: each of them is then a document. */
+  readonly derived?: Query | undefined;
 }
 
 /** Binds a slot for each row: to the document, to a value, or to each element of an array. */

@@ -28,6 +28,7 @@ const NOTHING: Omit<Distribution, 'rewritten'> = {
   properties: [],
   hasSelectValue: false,
   isNonStreaming: false,
+  distinctCount: undefined,
 };
 const up = (expression: string) => ({ expression, descending: false });
 const down = (expression: string) => ({ expression, descending: true });

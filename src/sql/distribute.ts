@@ -24,6 +24,8 @@ export interface Distribution {
   readonly hasSelectValue: boolean;
   /** Rows do not come in an order that could be merged: all of them are needed first. */
   readonly isNonStreaming: boolean;
+  /** The client counts the distinct rows, and calls the count so; '' where it is the VALUE. */
+  readonly distinctCount: string | undefined;
   /** What each partition is asked, where it is not the query itself. */
   readonly rewritten: SelectQuery | undefined;
 }
@@ -37,6 +39,7 @@ export interface Property {
  * single partition holds all its rows.
  */
 export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean): Distribution {
+  if (lowered.derived) return isPinned ? asItIs(query) : distinctCountOf(query, lowered);
   const counts = countsOf(query, lowered);
   const properties = propertiesOf(query);
   const aggregate = valueAggregate(query.select);
@@ -59,9 +62,60 @@ export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean
     hasSelectValue: query.select.kind === 'value',
     // The only function to order by is a distance, and no index holds distances in order.
     isNonStreaming: query.orderBy.some(({ value }) => value.kind === 'call'),
+    distinctCount: undefined,
     rewritten: isWhole ? undefined : rewrite(query, counts, isGrouped),
   };
 }
+
+/** One partition has all the rows and does all the work. */
+function asItIs({ select }: SelectQuery): Distribution {
+  return {
+    distinct: 'none',
+    top: undefined,
+    offset: undefined,
+    limit: undefined,
+    orderBy: [],
+    groupBy: [],
+    aggregate: undefined,
+    properties: [],
+    hasSelectValue: select.kind === 'value',
+    isNonStreaming: false,
+    distinctCount: undefined,
+    rewritten: undefined,
+  };
+}
+
+/**
+ * Of the queries about all rows of another one, clients know one: SELECT COUNT(1) FROM (SELECT
+ * DISTINCT …). Each partition tells its distinct rows, and the client counts them.
+ */
+function distinctCountOf(query: SelectQuery, { derived }: Query): Distribution {
+  const [source, ...joined] = query.from;
+  const { select } = query;
+  const [only, ...more] = select.kind === 'list' ? select.items : [];
+  const counted = select.kind === 'value' ? select.value : only?.value;
+  const found = counted && aggregateIn(counted);
+  const isCount = found?.name === 'COUNT' && found.value.kind === 'number' && more.length === 0;
+  const isBare = !query.where && !query.distinct && joined.length === 0 && !source?.iterate;
+  const inner = source?.collection.kind === 'subquery' ? source.collection.query : undefined;
+  const isPlain = derived?.distinct && !derived.grouped && !derived.derived;
+  const isAll = isPlain && derived.limit === undefined && derived.offset === 0;
+  if (!inner || !isCount || !isBare || !isAll || inner.orderBy.length + query.groupBy.length > 0) {
+    throw failure('notSupported', DERIVED_OVER_PARTITIONS);
+  }
+  const [name = ''] = select.kind === 'list' ? selectNames(select.items) : [];
+  return {
+    ...asItIs(query),
+    distinct: 'unordered',
+    distinctCount: select.kind === 'value' ? '' : name,
+    rewritten: inner,
+  };
+}
+
+const DERIVED_OVER_PARTITIONS = {
+  what: 'A query plan for FROM (SELECT …) with DISTINCT, GROUP BY, aggregates, ORDER BY, TOP or OFFSET over several partitions',
+  hint: 'The query itself is served without a plan.',
+};
 
 /** A rank depends on statistics over all items, which no partition has. */
 const RANK_OVER_PARTITIONS = {

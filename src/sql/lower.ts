@@ -42,7 +42,7 @@ function lowerQuery(
   state: LowerState,
   container = parent === undefined,
 ): Query {
-  const fresh = { aggregates: undefined, insideAggregate: false };
+  const fresh = { aggregates: undefined, insideAggregate: false, derived: undefined };
   const scope: Scope = { names: new Map(), parent, container, ...fresh };
   const sources = query.from.map((source, index) => lowerSource(source, index, scope, state));
   const lower = (expression: SqlExpression) =>
@@ -83,6 +83,7 @@ function lowerQuery(
     offset: countOf(query.offset, 'OFFSET', 'SC2062', state) ?? 0,
     limit: countOf(query.limit, 'LIMIT', 'SC2061', state) ?? top,
     slots: state.nextSlot,
+    derived: scope.derived,
   };
 }
 
@@ -93,10 +94,13 @@ function lowerSource(source: FromSource, index: number, scope: Scope, state: Low
   const { collection, iterate } = source;
   if (collection.kind === 'subquery') {
     const overContainer = index === 0 && scope.container;
-    const inner = lowerQuery(collection.query, scope, state, overContainer);
-    const query = overContainer ? rowByRow(inner, source.span) : inner;
+    const query = lowerQuery(collection.query, scope, state, overContainer);
     const slot = bindName(source.alias, source.span, scope, state);
-    return { kind: 'rows', slot, query, each: iterate };
+    if (!overContainer || isRowByRow(query)) {
+      return { kind: 'rows', slot, query: withValue(query), each: iterate };
+    }
+    scope.derived = query;
+    return { kind: iterate ? 'elements' : 'value', slot, value: WHOLE };
   }
   const { root, steps } = collection;
   const bound = resolve(scope, root);
@@ -113,16 +117,17 @@ function lowerSource(source: FromSource, index: number, scope: Scope, state: Low
   return { kind: iterate ? 'elements' : 'value', slot, value };
 }
 
-/** Rows are made document by document; what needs all of them at once has no place in between. */
-function rowByRow(query: Query, span: Span): Query {
-  const { distinct, grouped, order, offset, limit, project } = query;
-  if (distinct || grouped || order.length > 0 || offset > 0 || limit !== undefined) {
-    const text =
-      'FROM (SELECT …) over the container does not take DISTINCT, GROUP BY, aggregates, ORDER BY, TOP or OFFSET in this version of Mayfly.';
-    throw new SqlError('SC2105', text, span);
-  }
-  if (project.kind === 'value') return query;
-  return { ...query, project: { kind: 'value', value: { kind: 'path', slot: ROOT, path: [] } } };
+const WHOLE: Expression = { kind: 'path', slot: ROOT, path: [] };
+
+/** Rows are made document by document, unless it takes all of them to know one. */
+function isRowByRow({ distinct, grouped, order, offset, limit, derived }: Query): boolean {
+  const isPlain = !distinct && !grouped && !derived && order.length === 0;
+  return isPlain && offset === 0 && limit === undefined;
+}
+
+function withValue(query: Query): Query {
+  if (query.project.kind === 'value') return query;
+  return { ...query, project: { kind: 'value', value: WHOLE } };
 }
 
 function bindName(name: string | undefined, span: Span, scope: Scope, state: LowerState): Slot {

@@ -18,7 +18,8 @@ export function pinnedKeys(
   const [source] = query.from;
   if (source === undefined) return [];
   const { collection, iterate, alias } = source;
-  const isContainer = collection.kind === 'path' && collection.steps.length === 0 && !iterate;
+  if (collection.kind === 'subquery') return pinnedKeys(collection.query, paths, parameters);
+  const isContainer = collection.steps.length === 0 && !iterate;
   if (!isContainer || query.where === undefined) return [[]];
   const filter: Filter = { root: alias ?? collection.root, paths, parameters };
   return waysTo(query.where, filter).map((way) => {

@@ -1,5 +1,5 @@
 // The names that are bound at a place of a query, and what an expression there may do.
-import type { AggregateCall, Slot } from '../query/logical.js';
+import type { AggregateCall, Query, Slot } from '../query/logical.js';
 import type { Span } from './ast.js';
 import type { Hints } from './hints.js';
 import { SqlError } from './sql-error.js';
@@ -22,6 +22,8 @@ export interface Scope {
   /** Where aggregates are collected; undefined where none may stand. */
   aggregates: AggregateCall[] | undefined;
   insideAggregate: boolean;
+  /** The query in FROM whose rows stand for the container's items. */
+  derived: Query | undefined;
 }
 
 export function resolve(scope: Scope | undefined, name: string): Slot | undefined {

@@ -23,9 +23,11 @@ export async function planQuery(request: CosmosRequest): Promise<Reply> {
   const { partitionPaths, partitionHash } = container.engine;
   const keys = pinnedKeys(query, partitionPaths, body.parameters);
   const ranges = queryRanges(keys, partitionPaths.length, partitionHash);
-  // Ranks cannot be merged; with a single range they need not be.
-  const isRankedWhole = query.rank !== undefined && container.ranges.length === 1;
-  const distribution = distribute(query, lowered, isOnePoint(ranges) || isRankedWhole);
+  // Neither ranks nor rows derived from all others can be merged; with a single range they need not
+  // be.
+  const isInseparable = query.rank !== undefined || lowered.derived !== undefined;
+  const isWhole = isOnePoint(ranges) || (isInseparable && container.ranges.length === 1);
+  const distribution = distribute(query, lowered, isWhole);
   checkFeatures(request, neededFeatures(distribution));
   const plan = {
     partitionedQueryExecutionInfoVersion: PLAN_VERSION,
