@@ -1,6 +1,7 @@
 // How a query is distributed, in the words of query plans, and the features a client needs for it.
 import type { AggregateName } from '../query/functions/aggregates.js';
 import type { Distribution } from '../sql/distribute.js';
+import type { HybridSearch } from '../sql/hybrid.js';
 import { printSql } from '../sql/print.js';
 
 /** Absent values are null here, and lists are never absent: clients read them without a look. */
@@ -30,6 +31,24 @@ export function queryInfo(distribution: Distribution): object {
       distribution.distinctCount === undefined ? null : { dCountAlias: distribution.distinctCount },
     hasNonStreamingOrderBy: distribution.isNonStreaming,
   };
+}
+
+/** What stands in place of the query info where ranks are to be fused. */
+export function hybridSearchInfo(search: HybridSearch): object {
+  return {
+    globalStatisticsQuery: search.statistics === undefined ? '' : printSql(search.statistics),
+    componentQueryInfos: search.components.map(queryInfo),
+    componentWithoutPayloadQueryInfos: [],
+    projectionQueryInfo: null,
+    componentWeights: search.weights,
+    skip: search.skip,
+    take: search.take,
+    requiresGlobalStatistics: search.statistics !== undefined,
+  };
+}
+
+export function hybridSearchFeatures({ weights }: HybridSearch): readonly string[] {
+  return weights.length > 0 ? ['HybridSearch', 'WeightedRankFusion'] : ['HybridSearch'];
 }
 
 /** By the names clients list them under. */

@@ -11,6 +11,8 @@ import type { Rank, RankComponent } from './logical.js';
 import type { RowText } from './page.js';
 
 const ROWS_MAX = 100_000;
+/** Worse than a text without any of the words. */
+const NO_TEXT = -1;
 
 interface Row {
   readonly text: () => RowText;
@@ -18,7 +20,8 @@ interface Row {
   readonly measures: readonly Measure[];
 }
 type Measure =
-  | { readonly words: number; readonly frequencies: readonly number[] }
+  /** Without words where there is no text. */
+  | { readonly words: number | undefined; readonly frequencies: readonly number[] }
   | { readonly distance: number | undefined };
 
 export class Ranking {
@@ -71,6 +74,7 @@ export class Ranking {
           ? -measure.distance
           : measure.distance;
       }
+      if (measure.words === undefined) return NO_TEXT;
       const terms = measure.frequencies.map((frequency, index) => ({
         frequency,
         documentsWithTerm: documentsWith[index] ?? 0,
@@ -92,7 +96,8 @@ function measureOf(component: RankComponent, compile: Compile): (frame: Frame) =
   const terms = component.terms.map(tokenize);
   return (frame) => {
     const value: Value = text(frame);
-    const tokens = typeof value === 'string' ? tokenize(value) : [];
+    if (typeof value !== 'string') return { words: undefined, frequencies: terms.map(() => 0) };
+    const tokens = tokenize(value);
     return { words: tokens.length, frequencies: terms.map((term) => occurrences(tokens, term)) };
   };
 }
@@ -112,7 +117,7 @@ function statistics(measures: readonly Measure[]) {
   const documentsWith: number[] = [];
   for (const measure of measures) {
     if ('distance' in measure) continue;
-    totalWords += measure.words;
+    totalWords += measure.words ?? 0;
     measure.frequencies.forEach((frequency, index) => {
       documentsWith[index] = (documentsWith[index] ?? 0) + (frequency > 0 ? 1 : 0);
     });
@@ -120,12 +125,9 @@ function statistics(measures: readonly Measure[]) {
   return { totalWords, documentsWith };
 }
 
-/** 1 for the best; equal scores share the better rank. */
+/** 1 for the best; equal scores share a rank and the next one follows, as clients count them. */
 function ranksOf(scores: readonly number[]): readonly number[] {
-  const sorted = [...scores].sort((a, b) => b - a);
-  const first = new Map<number, number>();
-  sorted.forEach((score, index) => {
-    if (!first.has(score)) first.set(score, index + 1);
-  });
-  return scores.map((score) => first.get(score) ?? scores.length);
+  const sorted = [...new Set(scores)].sort((a, b) => b - a);
+  const rank = new Map(sorted.map((score, index) => [score, index + 1]));
+  return scores.map((score) => rank.get(score) ?? sorted.length);
 }

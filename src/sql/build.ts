@@ -35,3 +35,11 @@ export function callOf(name: string, ...args: readonly SqlExpression[]): SqlExpr
 export function bothOf(left: SqlExpression, right: SqlExpression): SqlExpression {
   return { kind: 'binary', span: NOWHERE, operator: 'AND', left, right };
 }
+
+export function stringOf(value: string): SqlExpression {
+  return { kind: 'string', span: NOWHERE, value };
+}
+
+export function orElse(value: SqlExpression, otherwise: number): SqlExpression {
+  return { kind: 'binary', span: NOWHERE, operator: '??', left: value, right: numberOf(otherwise) };
+}

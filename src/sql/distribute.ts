@@ -46,7 +46,7 @@ export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean
   const isGrouped = query.groupBy.length > 0 || aggregate !== undefined || properties.length > 0;
   const isOrdered = query.orderBy.length > 0;
   const isWhole = isPinned && !isGrouped && !isOrdered && !query.distinct;
-  if (query.rank && !isWhole) throw failure('notSupported', RANK_OVER_PARTITIONS);
+  if (query.rank && !isWhole) throw new Error('a rank over several partitions: see hybrid.ts');
   return {
     distinct: distinctOf(query),
     top: counts.top,
@@ -68,7 +68,7 @@ export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean
 }
 
 /** One partition has all the rows and does all the work. */
-function asItIs({ select }: SelectQuery): Distribution {
+export function asItIs({ select }: SelectQuery): Distribution {
   return {
     distinct: 'none',
     top: undefined,
@@ -114,12 +114,6 @@ function distinctCountOf(query: SelectQuery, { derived }: Query): Distribution {
 
 const DERIVED_OVER_PARTITIONS = {
   what: 'A query plan for FROM (SELECT …) with DISTINCT, GROUP BY, aggregates, ORDER BY, TOP or OFFSET over several partitions',
-  hint: 'The query itself is served without a plan.',
-};
-
-/** A rank depends on statistics over all items, which no partition has. */
-const RANK_OVER_PARTITIONS = {
-  what: 'A query plan for ORDER BY RANK over several partitions',
   hint: 'The query itself is served without a plan.',
 };
 

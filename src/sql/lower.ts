@@ -183,13 +183,18 @@ function lowerOrder(
   const isDistance = value.kind === 'call' && value.name === 'VECTORDISTANCE';
   // What is written as a path and is none stands for a computed property.
   const isPath = value.kind === 'path' ? value.path.length > 0 : item.value.kind === 'member';
-  if (!isDistance && !isPath) {
+  // Asked by the queries that the query plan makes of ORDER BY RANK.
+  const isScore = value.kind === 'call' && value.name === '_FULLTEXTSCORE';
+  if (!isDistance && !isScore && !isPath) {
     const text =
       'Unsupported ORDER BY clause. ORDER BY item expression could not be mapped to a document path.';
     throw new SqlError('2206', text, item.value.span);
   }
-  // The nearest comes first, whatever is written.
-  return { value, descending: isDistance ? !nearestIsLeast(value) : item.descending };
+  // The nearest comes first, whatever is written, and what has no distance comes last.
+  if (!isDistance) return { value, descending: item.descending };
+  if (!nearestIsLeast(value)) return { value, descending: true };
+  const farthest: Expression = { kind: 'constant', value: Number.MAX_VALUE };
+  return { value: { kind: 'coalesce', left: value, right: farthest }, descending: false };
 }
 
 const COUNT_MAX = 2_147_483_647;

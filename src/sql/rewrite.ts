@@ -13,14 +13,14 @@ import { selectNames } from './select-names.js';
  * Stands as a text where the client inserts what it knows when it resumes: `true`, or a comparison
  * with the last row it saw.
  */
-const FILTER = nameOf('({documentdb-formattableorderbyquery-filter})');
+export const FILTER = nameOf('({documentdb-formattableorderbyquery-filter})');
 
 /** TOP, OFFSET and LIMIT stay as they are. */
 export function rewriteOrdered(query: SelectQuery): SelectQuery {
   const { from, source } = withNamedSource(query.from);
   const keys = query.orderBy.map(({ value }) => objectOf([['item', value]]));
   const payload = payloadOf(query.select, source, (value) => value);
-  const where = query.where === undefined ? FILTER : bothOf(query.where, FILTER);
+  const where = filtered(query.where, FILTER);
   return {
     ...query,
     distinct: false,
@@ -50,13 +50,17 @@ export function rewriteGrouped(query: SelectQuery): SelectQuery {
   return { ...everything, select: listOf(select, items) };
 }
 
+export function filtered(where: SqlExpression | undefined, filter: SqlExpression): SqlExpression {
+  return where === undefined ? filter : bothOf(where, filter);
+}
+
 const UNLIMITED = { offset: undefined, limit: undefined };
 
-function listOf({ span }: Selection, items: readonly SelectItem[]): Selection {
+export function listOf({ span }: Selection, items: readonly SelectItem[]): Selection {
   return { kind: 'list', span, items };
 }
 
-function payloadOf(
+export function payloadOf(
   select: Selection,
   source: SqlExpression,
   change: (value: SqlExpression) => SqlExpression,
@@ -120,7 +124,7 @@ function partialResult(expression: SqlExpression): SqlExpression | undefined {
 const EXTREMES: Readonly<Partial<Record<AggregateName, string>>> = { MIN: 'min', MAX: 'max' };
 
 /** The name of the first source, which holds the document; one without a name is given one. */
-function withNamedSource(from: readonly FromSource[]): {
+export function withNamedSource(from: readonly FromSource[]): {
   readonly from: readonly FromSource[];
   readonly source: SqlExpression;
 } {

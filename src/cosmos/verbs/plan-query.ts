@@ -1,12 +1,18 @@
 // POST /dbs/{db}/colls/{coll}/docs as a question: how would a client run this query over all
 // partitions?
-import { distribute } from '../../sql/distribute.js';
+import { type Distribution, distribute } from '../../sql/distribute.js';
+import { distributeRank, type HybridSearch } from '../../sql/hybrid.js';
 import { pinnedKeys } from '../../sql/pinned-keys.js';
 import { LOOKUP_CHARGE } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { ownerContainer } from '../find.js';
 import { hintsOf } from '../query-hints.js';
-import { neededFeatures, queryInfo } from '../query-info.js';
+import {
+  hybridSearchFeatures,
+  hybridSearchInfo,
+  neededFeatures,
+  queryInfo,
+} from '../query-info.js';
 import { isOnePoint, queryRanges } from '../query-ranges.js';
 import { lowerQuery, parseQuery, parseQueryBody } from '../query-request.js';
 import { jsonReply, type Reply } from '../reply.js';
@@ -27,16 +33,26 @@ export async function planQuery(request: CosmosRequest): Promise<Reply> {
   // be.
   const isInseparable = query.rank !== undefined || lowered.derived !== undefined;
   const isWhole = isOnePoint(ranges) || (isInseparable && container.ranges.length === 1);
-  const distribution = distribute(query, lowered, isWhole);
-  checkFeatures(request, neededFeatures(distribution));
   const plan = {
     partitionedQueryExecutionInfoVersion: PLAN_VERSION,
-    queryInfo: queryInfo(distribution),
+    ...(query.rank && !isWhole
+      ? rankInfo(request, distributeRank(query, lowered))
+      : plainInfo(request, distribute(query, lowered, isWhole))),
     queryRanges: ranges,
   };
   const correlated = header(request.headers, 'x-ms-cosmos-correlated-activityid');
   const headers = correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : [];
   return jsonReply(200, LOOKUP_CHARGE, plan, headers);
+}
+
+function plainInfo(request: CosmosRequest, distribution: Distribution): object {
+  checkFeatures(request, neededFeatures(distribution));
+  return { queryInfo: queryInfo(distribution) };
+}
+
+function rankInfo(request: CosmosRequest, search: HybridSearch): object {
+  checkFeatures(request, hybridSearchFeatures(search));
+  return { hybridSearchQueryInfo: hybridSearchInfo(search) };
 }
 
 /** A client that lists no features at all leaves it to us. */
