@@ -1,6 +1,6 @@
 // The composition root: the only file that names a concrete engine, clock and port. `mayfly start`
 // runs it, and tests import it: `import { start } from 'mayfly'`.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ADMIN_PREFIX, adminHandler } from './admin/server.js';
 import { Catalog } from './catalog/catalog.js';
 import { cosmosHandler } from './cosmos/server.js';
@@ -11,8 +11,9 @@ import { openLmdb } from './engine/kv/lmdb.js';
 import { lockFolder } from './engine/kv/lock.js';
 import { MemoryStore } from './engine/kv/memory.js';
 import { keepCertificate } from './http/certificate-files.js';
+import { type Exchange, nodeExchange } from './http/exchange.js';
 import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
-import { type Listening, listen } from './http/listen.js';
+import { type Listening, type ListenOptions, listen } from './http/listen.js';
 import { Metrics } from './http/metrics.js';
 import { isLoopback, type StartOptions, withDefaults } from './options.js';
 import { type Clock, every, rest, systemClock, VirtualClock } from './time/clock.js';
@@ -83,7 +84,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
       port: options.port,
       tls: options.tls,
       secureContext: certificate,
-      handler: dispatcher(cosmos, admin, load),
+      ...dispatchers(cosmos, admin, load, clock),
     });
     closing.push(() => listening.drain(rest(DRAIN_MS)));
     return running(options, keys, listening, { clock, purger, closing });
@@ -93,23 +94,31 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   }
 }
 
-type Handler = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
-
 /** The official emulator serves its certificate here, and scripts that know that keep working. */
 const EMULATOR_CERTIFICATE = '/_explorer/emulator.pem';
+/** What is not for the REST API begins with this. */
+const OWN = '/_';
 
-function dispatcher(cosmos: Handler, admin: Handler, load: { active: number }) {
-  return (incoming: IncomingMessage, response: ServerResponse): void => {
-    if (incoming.url === EMULATOR_CERTIFICATE) incoming.url = `${ADMIN_PREFIX}certificate.pem`;
-    if (incoming.url?.startsWith(ADMIN_PREFIX)) {
-      void admin(incoming, response);
-      return;
-    }
-    load.active += 1;
-    void cosmos(incoming, response).finally(() => {
-      load.active -= 1;
-    });
+function dispatchers(
+  cosmos: (exchange: Exchange) => Promise<void>,
+  admin: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>,
+  load: { active: number },
+  clock: Clock,
+): Pick<ListenOptions, 'handler' | 'lane'> {
+  const done = () => {
+    load.active -= 1;
   };
+  const handle = (exchange: Exchange): void => {
+    load.active += 1;
+    void cosmos(exchange).finally(done);
+  };
+  const handler: RequestListener = (incoming, response) => {
+    if (incoming.url === EMULATOR_CERTIFICATE) incoming.url = `${ADMIN_PREFIX}certificate.pem`;
+    if (incoming.url?.startsWith(ADMIN_PREFIX)) void admin(incoming, response);
+    else handle(nodeExchange(incoming, response));
+  };
+  const takes = (_method: string, target: string) => !target.startsWith(OWN);
+  return { handler, lane: { takes, handle, wall: () => clock.wall() } };
 }
 
 async function openEngine(

@@ -1,10 +1,8 @@
 // The REST face: takes an HTTP request, finds out who asks and for what, and writes the answer.
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TLSSocket } from 'node:tls';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
-import { hasLeft, readBody } from '../http/body.js';
 import { codeOf } from '../http/codes.js';
+import type { Exchange } from '../http/exchange.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
 import { LOOKUP_CHARGE, REFUSAL_CHARGE } from '../throughput/charges.js';
@@ -31,27 +29,26 @@ export interface CosmosFace {
   report(error: unknown, activityId: string): void;
 }
 
-const JOINED_BYTES_MAX = 16 * 1024;
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const VERSION = /^20\d\d-\d\d-\d\d(\.\w+)?$/;
 
 export function cosmosHandler(face: CosmosFace) {
   const authenticate = authenticator(face.keys);
-  return async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (exchange: Exchange): Promise<void> => {
     const took = stopwatch();
-    const activityId = activityIdOf(incoming, face);
+    const activityId = activityIdOf(exchange, face);
     const trail: Trail = { operation: 'Unknown' };
     let reply: Reply;
     try {
-      if (incoming.method === 'OPTIONS') reply = preflight(incoming.headers, face.corsOrigins);
-      else reply = await answer(face, authenticate, incoming, activityId, trail);
+      if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
+      else reply = await answer(face, authenticate, exchange, activityId, trail);
     } catch (error) {
-      // That is no defect, no failure to count, and nobody reads the answer.
-      if (hasLeft(incoming)) return;
-      reply = errorReply(face, incoming, error, activityId);
+      reply = errorReply(face, exchange, error, activityId);
+      // A client that went away is no failure to count, and nobody reads the answer.
+      if (reply.status === 500 && exchange.abandoned()) trail.operation = '';
     }
-    send(face, incoming, response, reply, activityId);
-    face.metrics.observe(trail.operation, reply.status, took());
+    send(face, exchange, reply, activityId);
+    if (trail.operation !== '') face.metrics.observe(trail.operation, reply.status, took());
   };
 }
 
@@ -63,12 +60,12 @@ interface Trail {
 async function answer(
   face: CosmosFace,
   authenticate: Authenticate,
-  incoming: IncomingMessage,
+  exchange: Exchange,
   activityId: string,
   trail: Trail,
 ): Promise<Reply> {
-  const { headers, method = 'GET' } = incoming;
-  const address = parseAddress(incoming.url ?? '/');
+  const { headers, method } = exchange;
+  const address = parseAddress(exchange.target);
   const access = authenticate(
     method,
     address,
@@ -83,37 +80,30 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
-  return route.handle(requestOf(face, incoming, address, activityId));
+  return route.handle(requestOf(face, exchange, address, activityId));
 }
 
 function requestOf(
   face: CosmosFace,
-  incoming: IncomingMessage,
+  exchange: Exchange,
   address: Address,
   activityId: string,
 ): CosmosRequest {
   return {
     address,
-    headers: incoming.headers,
+    headers: exchange.headers,
     at: face.clock.now(),
     activityId,
-    origin: () => originOf(incoming),
+    origin: () => exchange.origin(),
     catalog: face.catalog,
     documents: face.documents,
-    body: () => readBody(incoming, BODY_BYTES_MAX),
-    abandoned: () => incoming.socket.destroyed,
+    body: () => exchange.body(BODY_BYTES_MAX),
+    abandoned: () => exchange.abandoned(),
   };
 }
 
-/** The address the client used, so that mapped ports and container names lead back here. */
-function originOf(incoming: IncomingMessage): string {
-  const scheme = (incoming.socket as TLSSocket).encrypted ? 'https' : 'http';
-  const { localAddress, localPort } = incoming.socket;
-  return `${scheme}://${incoming.headers.host ?? `${localAddress}:${localPort}`}`;
-}
-
-function activityIdOf(incoming: IncomingMessage, face: CosmosFace): string {
-  const given = header(incoming.headers, 'x-ms-activity-id');
+function activityIdOf(exchange: Exchange, face: CosmosFace): string {
+  const given = header(exchange.headers, 'x-ms-activity-id');
   return given && GUID.test(given) ? given : face.documents.entropy.uuid();
 }
 
@@ -126,16 +116,17 @@ function checkVersion(version: string | undefined): void {
 /** Every error has a JSON body with code and message, because clients parse it without looking. */
 function errorReply(
   face: CosmosFace,
-  incoming: IncomingMessage,
+  exchange: Exchange,
   error: unknown,
   activityId: string,
 ): Reply {
   const known = error instanceof MayflyError ? error : failure('internal');
-  if (known !== error) face.report(error, activityId);
+  // A client that went away is no defect.
+  if (known !== error && !exchange.abandoned()) face.report(error, activityId);
   const { status, subStatus, wrapped } = known.kind;
   const trailer = `ActivityId: ${activityId}, Mayfly/${face.version}`;
   const text = wrapped ? `Message: ${JSON.stringify({ Errors: [known.message] })}` : known.message;
-  const correlated = header(incoming.headers, 'x-ms-cosmos-correlated-activityid');
+  const correlated = header(exchange.headers, 'x-ms-cosmos-correlated-activityid');
   return {
     status,
     headers: [
@@ -149,14 +140,8 @@ function errorReply(
   };
 }
 
-function send(
-  face: CosmosFace,
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  reply: Reply,
-  activityId: string,
-): void {
-  const { body } = reply;
+function send(face: CosmosFace, exchange: Exchange, reply: Reply, activityId: string): void {
+  const body = typeof reply.body === 'string' ? Buffer.from(reply.body) : reply.body;
   const headers = [
     ...reply.headers,
     'x-ms-activity-id',
@@ -166,20 +151,11 @@ function send(
     'cache-control',
     'no-store, no-cache',
   ];
-  if (incoming.headers.origin) headers.push(...corsHeaders(incoming.headers, face.corsOrigins));
+  if (exchange.headers.origin) headers.push(...corsHeaders(exchange.headers, face.corsOrigins));
   if (body !== undefined) {
-    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
-    headers.push('content-type', 'application/json', 'content-length', String(bytes));
+    headers.push('content-type', 'application/json', 'content-length', String(body.length));
   } else if (reply.status !== 204 && reply.status !== 304) {
     headers.push('content-length', '0');
   }
-  response.writeHead(reply.status, headers);
-  // Small bodies travel as text of single bytes: node:http then joins them with the headers to one
-  // write, where a buffer would be a second one.
-  if (body instanceof Uint8Array && body.length <= JOINED_BYTES_MAX) {
-    response.end(
-      Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1'),
-      'latin1',
-    );
-  } else response.end(body);
+  exchange.answer(reply.status, headers, body);
 }

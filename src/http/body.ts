@@ -1,7 +1,7 @@
 // Reads a request's body into memory, up to a limit. What is beyond the limit is thrown away for a
 // while rather than cut off, because a client that is still sending would see a reset instead of
 // the answer.
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { failure, type MayflyError } from '../value/errors.js';
 
 /**
@@ -16,7 +16,7 @@ export const DISCARD_BYTES_MAX = 8 * 1024 * 1024;
  * client that is still sending.
  */
 export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  const refusal = refusalOf(request, bytesMax);
+  const refusal = refusalOf(request.headers, bytesMax);
   if (refusal !== undefined) {
     discard(request, 0);
     return Promise.reject(refusal);
@@ -33,13 +33,14 @@ export function hasLeft(request: IncomingMessage): boolean {
   return request.destroyed && !request.complete;
 }
 
-function refusalOf(request: IncomingMessage, bytesMax: number): MayflyError | undefined {
-  const encoding = request.headers['content-encoding'] ?? 'identity';
+/** Why a body is not read at all, as far as its headers tell. */
+export function refusalOf(headers: IncomingHttpHeaders, bytesMax: number): MayflyError | undefined {
+  const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     const why = 'Send the body without compression.';
     return failure('invalidHeader', { value: encoding, header: 'content-encoding', why });
   }
-  const bytes = Number(request.headers['content-length'] ?? 0);
+  const bytes = Number(headers['content-length'] ?? 0);
   return bytes > bytesMax ? failure('tooLarge', { bytes, limit: bytesMax }) : undefined;
 }
 

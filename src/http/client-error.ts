@@ -65,17 +65,25 @@ function lingerOrDestroy(socket: Duplex): void {
   if (pieces > LINGER_PIECES_MAX) socket.destroy();
 }
 
+/** For a request that does not come to its end. */
+export function timeoutAnswer(): string {
+  const message = 'The request did not arrive completely within the time allowed.';
+  return rawAnswer('408 Request Timeout', 'RequestTimeout', message);
+}
+
+/** For what is no request, or only half of one. */
+export function brokenAnswer(): string {
+  const message = 'The bytes received are not a valid HTTP request.';
+  return rawAnswer('400 Bad Request', 'BadRequest', message);
+}
+
 function answerTo(code: string): string {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const { message } = failure('headersTooLarge', { limit: HEADER_BYTES_MAX });
     return rawAnswer('431 Request Header Fields Too Large', codeOf(431), message);
   }
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const message = 'The request did not arrive completely within the time allowed.';
-    return rawAnswer('408 Request Timeout', 'RequestTimeout', message);
-  }
-  const message = 'The bytes received are not a valid HTTP request.';
-  return rawAnswer('400 Bad Request', 'BadRequest', message);
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return timeoutAnswer();
+  return brokenAnswer();
 }
 
 function rawAnswer(status: string, code: string, message: string): string {

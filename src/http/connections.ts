@@ -2,10 +2,12 @@
 // closed.
 import type { Server, Socket } from 'node:net';
 import { answerOn } from './client-error.js';
+import type { Lane } from './lane.js';
 import type { Speaker } from './speaker.js';
 
 export class Connections {
   readonly #sockets = new Set<Socket>();
+  readonly #lanes = new Map<Socket, Lane>();
   readonly #speakers: Speaker[] = [];
   #drained: Promise<void> | undefined;
 
@@ -25,6 +27,14 @@ export class Connections {
     front.on('connection', (socket: Socket) => this.#add(socket));
   }
 
+  enterLane(socket: Socket, lane: Lane): void {
+    this.#lanes.set(socket, lane);
+  }
+
+  leaveLane(socket: Socket): void {
+    this.#lanes.delete(socket);
+  }
+
   drain(front: Server, deadline: Promise<unknown>): Promise<void> {
     this.#drained ??= this.#finish(front, deadline);
     return this.#drained;
@@ -32,7 +42,10 @@ export class Connections {
 
   #add(socket: Socket): void {
     this.#sockets.add(socket);
-    socket.once('close', () => this.#sockets.delete(socket));
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      this.#lanes.delete(socket);
+    });
   }
 
   async #finish(front: Server, deadline: Promise<unknown>): Promise<void> {
@@ -41,7 +54,11 @@ export class Connections {
     });
     // Closing a server closes its idle connections, and only those.
     for (const speaker of this.#speakers) speaker.close();
-    for (const socket of this.#sockets) windDown(socket);
+    for (const socket of this.#sockets) {
+      const lane = this.#lanes.get(socket);
+      if (lane) lane.windDown();
+      else windDown(socket);
+    }
     await Promise.race([closed, deadline.catch(() => undefined)]);
     for (const socket of this.#sockets) socket.destroy();
     await closed;

@@ -3,7 +3,10 @@
 import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
 import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import type { Instant } from '../time/instant.js';
+import { HEADER_BYTES_MAX } from './client-error.js';
 import { Connections } from './connections.js';
+import { Lane, type LaneWork } from './lane.js';
 import {
   makePlain,
   makeSecure,
@@ -25,6 +28,11 @@ export interface ListenOptions {
    */
   readonly secureContext: () => SecureContext;
   readonly handler: RequestListener;
+  /** Answers requests of the usual form over plain connections in place of `handler`. */
+  readonly lane?: LaneWork & {
+    /** Real time, for the header Date. */
+    wall(): Instant;
+  };
   readonly timeouts?: Partial<Timeouts>;
 }
 export interface Listening {
@@ -52,8 +60,9 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     return made;
   });
   if (options.tls === 'only') secure();
-  const sniffing = options.tls !== 'off';
-  const front = sniffing ? makeFront(plain, secure, timeouts.firstByteMs) : plain;
+  const begin = beginner(options, plain, timeouts, connections);
+  const front = makeFront(options.tls === 'off' ? undefined : secure, begin, timeouts.firstByteMs);
+  startTimeouts(plain);
   connections.watch(front);
   await bind(front, options.host, options.port);
   return {
@@ -84,8 +93,11 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-function makeFront(plain: HttpServer, secure: () => HttpsServer, firstByteMs: number): Server {
-  startTimeouts(plain);
+function makeFront(
+  secure: (() => HttpsServer) | undefined,
+  beginPlain: (socket: Socket, first: Buffer) => void,
+  firstByteMs: number,
+): Server {
   // The same settings that an HTTP server gives its own sockets.
   return createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     const giveUp = () => socket.destroy();
@@ -95,25 +107,69 @@ function makeFront(plain: HttpServer, secure: () => HttpsServer, firstByteMs: nu
     socket.on('error', () => undefined);
     socket.once('data', (first) => {
       socket.setTimeout(0).off('timeout', giveUp).off('end', giveUp);
-      socket.pause();
-      socket.unshift(first);
-      if (first[0] === TLS_HANDSHAKE) handOverSecure(socket, secure);
-      else handOverPlain(socket, plain);
+      if (secure && first[0] === TLS_HANDSHAKE) handOverSecure(socket, first, secure);
+      else beginPlain(socket, first);
     });
   });
+}
+
+/** What becomes of a plain connection when its first bytes are there. */
+function beginner(
+  { tls, lane }: ListenOptions,
+  plain: HttpServer,
+  timeouts: Timeouts,
+  connections: Connections,
+): (socket: Socket, first: Buffer) => void {
+  if (lane === undefined || tls === 'only') {
+    return (socket, first) => handOverPlain(socket, first, plain);
+  }
+  const terms = {
+    takes: lane.takes,
+    handle: lane.handle,
+    headBytesMax: HEADER_BYTES_MAX,
+    requestMs: timeouts.requestMs,
+    keepAliveMs: timeouts.keepAliveMs,
+    date: dateText(lane.wall),
+    draining: () => connections.draining,
+    handOver: (socket: Socket, bytes: Buffer) => {
+      connections.leaveLane(socket);
+      handOverPlain(socket, bytes, plain);
+    },
+  };
+  return (socket, first) => {
+    const opened = new Lane(socket, terms);
+    connections.enterLane(socket, opened);
+    opened.begin(first);
+  };
+}
+
+/** Made once a second, as the header Date has no more. */
+function dateText(wall: () => Instant): () => string {
+  let second = Number.NaN;
+  let text = '';
+  return () => {
+    const now = Math.floor(wall() / 1000);
+    if (now !== second) text = new Date(now * 1000).toUTCString();
+    second = now;
+    return text;
+  };
 }
 
 /**
  * From here on Node's parser reads from the socket's handle, so a request costs what it costs
  * without a front.
  */
-function handOverPlain(socket: Socket, plain: HttpServer): void {
+function handOverPlain(socket: Socket, bytes: Buffer, plain: HttpServer): void {
+  socket.pause();
+  socket.unshift(bytes);
   plain.emit('connection', socket);
   socket.resume();
 }
 
 /** The TLS layer takes the first bytes out of the paused socket by itself. */
-function handOverSecure(socket: Socket, secure: () => HttpsServer): void {
+function handOverSecure(socket: Socket, first: Buffer, secure: () => HttpsServer): void {
+  socket.pause();
+  socket.unshift(first);
   let server: HttpsServer;
   try {
     server = secure();

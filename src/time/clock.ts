@@ -119,6 +119,12 @@ export function breathe(): Promise<void> {
   });
 }
 
+/** Calls back once, after a while in real time, unless it is cancelled. */
+export function later(ms: number, ring: () => void): Alarm {
+  const timer = setTimeout(ring, ms).unref();
+  return { cancel: () => clearTimeout(timer) };
+}
+
 /** Calls back again and again in real time until cancelled. */
 export function every(ms: number, tick: () => void): Alarm {
   const timer = setInterval(tick, ms).unref();

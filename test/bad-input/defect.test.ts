@@ -8,6 +8,7 @@ import { adminHandler } from '../../src/admin/server.js';
 import type { Catalog } from '../../src/catalog/catalog.js';
 import { cosmosHandler } from '../../src/cosmos/server.js';
 import type { Documents } from '../../src/documents/documents.js';
+import { nodeExchange } from '../../src/http/exchange.js';
 import { WELL_KNOWN_KEY } from '../../src/http/keys.js';
 import { Metrics } from '../../src/http/metrics.js';
 import { systemClock } from '../../src/time/clock.js';
@@ -55,7 +56,8 @@ async function serve(handler: (...args: Parameters<RequestListener>) => Promise<
   return (server.address() as AddressInfo).port;
 }
 
-const cosmos = await serve(cosmosHandler(brokenFace()));
+const broken = cosmosHandler(brokenFace());
+const cosmos = await serve((request, response) => broken(nodeExchange(request, response)));
 const admin = await serve(adminHandler(brokenFace()));
 
 function creation(more = 0): Buffer {
