@@ -42,10 +42,11 @@ export async function runTask(
 ): Promise<RanPage> {
   for (let plans = 1; ; plans++) {
     try {
-      const { plan, query, complete, took } = planOf(task.query, after);
+      const planned = planOf(task.query, after);
+      const { plan, took, complete } = planned;
       const ran = stopwatch();
       const random = () => documents.entropy.fraction();
-      const page = await runPage(query, plan, after, { ...task, complete, random });
+      const page = await runPage(planned, after, { ...task, complete, random });
       return { ...page, plan, took: { ...took, runMs: ran() } };
     } catch (error) {
       if (error instanceof BadResume) throw failure('invalidContinuation');
@@ -58,7 +59,13 @@ export const overValues =
   (values: readonly unknown[]): PlanOf =>
   (query, after) => {
     const plan = { ...planOverValues(values, resumeIn(after)), ordered: query.order.length === 0 };
-    return { plan, query, complete: true, took: { optimizeMs: 0, planMs: 0 } };
+    return {
+      plan,
+      query,
+      complete: true,
+      took: { optimizeMs: 0, planMs: 0 },
+      whereDefined: undefined,
+    };
   };
 
 /** They are held in memory until the query around them has its page. */

@@ -89,7 +89,18 @@ export interface Plan {
   readonly indexes: IndexUse;
   run(at: Instant, budget: Budget): AsyncIterable<Batch>;
   /** How many items `run` would yield, where that can be told without reading them. */
-  readonly count: ((at: Instant) => Promise<{ items: number; lsn: Lsn }>) | undefined;
+  count(at: Instant): Promise<Counted | undefined>;
+  /** The same for each value at a path, in the one order of values. */
+  countBy(path: IndexPath, at: Instant): Promise<CountedValues | undefined>;
+}
+export interface Counted {
+  readonly items: number;
+  readonly lsn: Lsn;
+}
+export interface CountedValues {
+  /** Those that some item has; `undefined` where items lack the path. */
+  readonly values: readonly { readonly value: unknown; readonly items: number }[];
+  readonly lsn: Lsn;
 }
 /** The indexes of the policy that a plan reads, and those it would read if the policy had them. */
 export interface IndexUse {

@@ -89,6 +89,14 @@ export function firstAscending(composite: CompositeIndex): CompositeIndex {
   return composite.map(({ path, descending }) => ({ path, descending: descending !== turned }));
 }
 
+export function samePath(a: IndexPath, b: IndexPath): boolean {
+  return a.length === b.length && a.every((step, index) => step === b[index]);
+}
+
+export function showPath(path: IndexPath): string {
+  return path.map((step) => (step === null ? '/[]' : `/${step}`)).join('');
+}
+
 /** Longer values are cut, and come in the order of their beginnings only. */
 export const VALUE_BYTES_MAX = 1500;
 

@@ -9,10 +9,12 @@ import {
   compileGroups,
   compileRows,
   compileSortKeys,
+  type Groups,
   identityOf,
   UNDEFINED_KEY,
 } from './evaluate.js';
 import type { Value } from './function.js';
+import { type Aggregated, lookUpAggregates, lookUpGroups } from './index-aggregates.js';
 import { countExpressions, type Query, type Rank, ROOT } from './logical.js';
 import {
   type Counts,
@@ -23,6 +25,7 @@ import {
   type QueryPage,
   type RowText,
 } from './page.js';
+import type { PlannedQuery } from './planner.js';
 import { Ranking } from './rank.js';
 import { type SortedRow, SortedRows } from './sorted-rows.js';
 
@@ -34,15 +37,19 @@ const STREAM_MS = 2000;
 export class Abandoned extends Error {}
 
 export async function runPage(
-  query: Query,
-  plan: Plan,
+  planned: PlannedQuery,
   after: Position | undefined,
   request: PageRequest,
 ): Promise<QueryPage> {
+  const { query, plan } = planned;
   const run = new Run(query, plan, request);
   if (query.sources.length === 0) return run.once(after);
-  if (query.grouped && plan.count && countsRows(query)) return run.counted(plan.count);
-  if (query.grouped) return run.groups(after?.way === 'groups' ? after : undefined);
+  if (query.grouped) {
+    const known = await lookUpAggregates(planned, request.at);
+    if (known) return run.known(known, after);
+    const groups = await lookUpGroups(planned, request.at);
+    return run.groups(after?.way === 'groups' ? after : undefined, groups);
+  }
   if (query.rank) return run.ranked(query.rank, after?.way === 'ranked' ? after : undefined);
   if (after?.way === 'sorted' || query.distinct || !plan.ordered) {
     return run.sorted(after?.way === 'sorted' ? after : undefined);
@@ -193,22 +200,23 @@ class Run {
     return this.#end(page, more ? { way: 'ranked', passed, ...page.counts } : undefined);
   }
 
-  /** COUNT of what the plan already knows, without looking at a single document. */
-  async counted(count: NonNullable<Plan['count']>): Promise<QueryPage> {
-    const page = this.#page(this.#query);
-    const { items, lsn } = await count(this.#request.at);
+  /** Aggregates that the indexes have told, without looking at the documents. */
+  known({ values, lsn }: Aggregated, after: Position | undefined): QueryPage {
+    const page = this.#page(after ?? this.#query);
     this.#work.lsn = lsn;
-    this.#frame.aggregates = this.#query.aggregates.map(() => items);
-    this.#take(page, this.#project(this.#frame));
+    this.#frame.aggregates = values;
+    if (!after) this.#take(page, this.#project(this.#frame));
     return this.#end(page, undefined);
   }
 
-  async groups(after: Extract<Position, { way: 'groups' }> | undefined): Promise<QueryPage> {
+  async groups(
+    after: Extract<Position, { way: 'groups' }> | undefined,
+    counted: Awaited<ReturnType<typeof lookUpGroups>>,
+  ): Promise<QueryPage> {
     const page = this.#page(after ?? this.#query);
-    const groups = compileGroups(this.#query)(this.#frame);
-    for await (const batch of this.#batches()) {
-      for (const item of batch.items) this.#bindAndRun(item, () => groups.add(this.#frame));
-    }
+    const groups = counted ?? (await this.#fold());
+    if (counted) this.#work.lsn = counted.lsn;
+    this.#frame.aggregates = this.#query.aggregates.map(() => undefined);
     const from = after && Buffer.from(after.identity, 'base64').toString('latin1');
     let last = from ?? '';
     let more = false;
@@ -233,6 +241,14 @@ class Run {
     });
     const identity = Buffer.from(last, 'latin1').toString('base64');
     return this.#end(page, more ? { way: 'groups', identity, ...page.counts } : undefined);
+  }
+
+  async #fold(): Promise<Groups> {
+    const groups = compileGroups(this.#query)(this.#frame);
+    for await (const batch of this.#batches()) {
+      for (const item of batch.items) this.#bindAndRun(item, () => groups.add(this.#frame));
+    }
+    return groups;
   }
 
   #page(counts: Counts): PageBuilder {
@@ -288,19 +304,6 @@ class Run {
     this.#work.instructions += this.#frame.rows * this.#weight;
     return wholly;
   }
-}
-
-/** All aggregates are COUNT of something that every row has, over the documents as they are. */
-function countsRows(query: Query): boolean {
-  const [source, ...more] = query.sources;
-  if (source?.kind !== 'document' || more.length > 0) return false;
-  if (query.where || query.groupBy.length > 0) return false;
-  return query.aggregates.every(
-    ({ name, value }) =>
-      name === 'COUNT' &&
-      ((value.kind === 'constant' && value.value !== undefined) ||
-        (value.kind === 'path' && value.slot === ROOT && value.path.length === 0)),
-  );
 }
 
 function base64(resume: Uint8Array): string {

@@ -1,6 +1,6 @@
 // Asks the engine for a plan, and knows what is left to do when the plan has done its part.
-import type { Container, Engine, EpkSpan, OrderBy, Plan } from '../engine/engine.js';
-import { compositeFor, isIndexed, namedPaths } from '../engine/indexing.js';
+import type { Container, Engine, EpkSpan, Filter, OrderBy, Plan } from '../engine/engine.js';
+import { compositeFor, type IndexPath, isIndexed, namedPaths } from '../engine/indexing.js';
 import { stopwatch } from '../time/clock.js';
 import { failure } from '../value/errors.js';
 import type { PartitionKey } from '../value/partition-key.js';
@@ -18,6 +18,11 @@ export interface PlannedQuery {
   /** The query without what the plan has promised. */
   readonly query: Query;
   readonly took: PlanTimes;
+  /**
+   * Plans for those of the same documents that have a path, in an order of their own; only where
+   * the engine can be told everything that the query asks of a document.
+   */
+  readonly whereDefined: ((path: IndexPath, order: readonly OrderBy[]) => Plan) | undefined;
 }
 /** How long it took to find what the engine may be told, and how long the engine to plan. */
 export interface PlanTimes {
@@ -44,13 +49,29 @@ export function planQuery(
     limit: undefined,
     after: resumeIn(after),
   });
+  const whereDefined = (path: IndexPath, ordering: readonly OrderBy[]) => {
+    const isThere: Filter = { op: 'defined', path };
+    return engine.plan(container, {
+      ...scope,
+      filter: wanted.filter ? { op: 'and', all: [wanted.filter, isThere] } : isThere,
+      order: ordering,
+      limit: undefined,
+      after: undefined,
+    });
+  };
   const ordered = order.length > 0 && plan.ordered && (!after || after.way === 'stream');
   const done = plan.exact && wanted.exact;
   return {
     plan: { ...plan, ordered: ordered || query.order.length === 0 },
     query: done ? { ...query, where: undefined } : query,
     took: { optimizeMs, planMs: took() - optimizeMs },
+    whereDefined: isAboutDocuments(query) && wanted.exact ? whereDefined : undefined,
   };
+}
+
+/** Rows are documents, one each. */
+function isAboutDocuments({ sources: [first, ...more] }: Query): boolean {
+  return first?.kind === 'document' && more.length === 0;
 }
 
 /** ORDER BY needs an index on what it sorts by, as on the service: several keys a composite one. */

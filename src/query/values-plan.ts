@@ -19,7 +19,8 @@ export function planOverValues(values: readonly unknown[], after: Resume | undef
     limited: false,
     explain: 'all resources',
     indexes: { used: [], missed: [] },
-    count: undefined,
+    count: async () => undefined,
+    countBy: async () => undefined,
     async *run() {
       const start = after === undefined ? 0 : Buffer.from(after).readUInt32BE();
       const resumeAt = (index: number) => {

@@ -154,7 +154,8 @@ describe('index metrics', () => {
     ['SELECT * FROM c WHERE c["odd-name"] = 1', ['/"odd-name"/?'], []],
     ["SELECT * FROM c WHERE ARRAY_CONTAINS(c.tags, 't1')", ['/tags/[]/?'], []],
     // The plan reads one index; the other condition is looked up on what it finds.
-    ["SELECT * FROM c WHERE c.n = 3 AND c.group = 'g3'", ['/n/?'], []],
+    ["SELECT * FROM c WHERE c.n = 3 AND c['odd-name'] = 3", ['/"odd-name"/?'], []],
+    ["SELECT * FROM c WHERE c.n = 3 AND c.group = 'g3'", [['/group ASC', '/n DESC']], []],
     ['SELECT * FROM c WHERE c.also = 3', [], ['/also/?']],
     ["SELECT * FROM c WHERE c.also = 3 AND c.free.text = 'f3'", [], ['/also/?', '/free/text/?']],
     ['SELECT * FROM c WHERE c.n = 3 AND c.also < 9', ['/n/?'], ['/also/?']],

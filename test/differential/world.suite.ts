@@ -234,6 +234,8 @@ function withoutIndex(engine: Engine): Engine {
       ...engine.plan(container, { ...request, filter: undefined, order: [] }),
       exact: request.filter === undefined,
       ordered: request.order.length === 0,
+      count: async () => undefined,
+      countBy: async () => undefined,
     }),
   };
 }

@@ -15,7 +15,7 @@ import {
   waitingKey,
 } from './keys.js';
 import { versionPrefix } from './path-index.js';
-import type { Key, Store } from './store.js';
+import type { Key, Reader, Store } from './store.js';
 
 const ITEMS_PER_COMMIT = 32;
 const KEYS_PER_SWEEP = 500;
@@ -36,8 +36,8 @@ export async function buildIndex(
 ): Promise<void> {
   const { place, live, pause } = building;
   for (await pause(); live() && !place().head.index.ready; await pause()) {
+    const { head } = place();
     await committer.submit((writes) => {
-      const { head } = place();
       const { builtTo, goal } = head.index;
       const [from, to] = [documentKey(head.slot, builtTo + 1), documentKey(head.slot, goal)];
       const keys = store.keys(from, to, ITEMS_PER_COMMIT);
@@ -49,16 +49,18 @@ export async function buildIndex(
       }
       const last = keys.at(-1);
       const ready = keys.length < ITEMS_PER_COMMIT;
+      head.isIndexStored = false;
       head.index = { ...head.index, builtTo: last ? serialAtEnd(last) : builtTo, ready };
       writes.put(headKey(head.slot), head.encode());
     });
+    head.isIndexStored = true;
   }
   await catchUp(store, committer, building);
   for (const range of leftovers(place())) await sweep(store, committer, building, range);
 }
 
 /** Whether items of a lazy container wait for their entries. */
-export function isBehind(store: Store, slot: Slot): boolean {
+export function isBehind(store: Reader, slot: Slot): boolean {
   return store.keys(...tableRange(slot, 'waiting'), 1).length > 0;
 }
 

@@ -144,7 +144,7 @@ function expiryEntries(place: Place, item: Item): readonly Key[] {
   return item.fuses.map((fuse) => expiryKey(slot, rules.codeOf(fuse.rule), fuse.at, item.serial));
 }
 
-function partitionEntry(place: Place, item: Item): Key {
+export function partitionEntry(place: Place, item: Item): Key {
   const epk = effectivePartitionKey(item.key.partition, place.container.partitionHash);
   return partitionKey(place.head.slot, epk, item.serial);
 }

@@ -13,6 +13,14 @@ export interface IndexState {
   readonly goal: Serial;
 }
 
+/** What a stored head says, which is as old or new as everything stored with it. */
+export function readHead(stored: Uint8Array | undefined): { items: number; lsn: Lsn } {
+  if (stored === undefined) return { items: 0, lsn: 0 };
+  const value = asBuffer(stored);
+  const number = (index: number) => value.readUIntBE(index * SERIAL_BYTES, SERIAL_BYTES);
+  return { lsn: number(1), items: number(2) };
+}
+
 export class Head {
   readonly slot: Slot;
   readonly rules: Codes;
@@ -25,6 +33,8 @@ export class Head {
   index: IndexState = { version: 0, ready: true, builtTo: 0, goal: 1 };
   /** Set when a group of writes has changed it; cleared when that group stores it. */
   changed = false;
+  /** False while the last entries of a build are on their way to the store. */
+  isIndexStored = true;
 
   constructor(slot: Slot, rules: readonly string[], indexes: readonly string[]) {
     this.slot = slot;

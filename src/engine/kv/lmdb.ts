@@ -1,9 +1,18 @@
 // The store on disk: LMDB. A write is acknowledged after fsync; many writes share one transaction.
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { open, type RootDatabase } from 'lmdb';
+import { open, type RootDatabase, type Transaction } from 'lmdb';
 import { checkLmdbFile } from './lmdb-file.js';
-import { type Entry, KEY_BYTES_MAX, type Key, type Slab, type Store, type Write } from './store.js';
+import {
+  type Entry,
+  KEY_BYTES_MAX,
+  type Key,
+  type Reader,
+  type Slab,
+  type Snapshot,
+  type Store,
+  type Write,
+} from './store.js';
 
 const FILE = 'store.mdb';
 /** Beside a store that is being made: until it is gone, the store's file may be empty. */
@@ -33,20 +42,23 @@ export function openLmdb(folder: string): Store {
   return new LmdbStore(database, path);
 }
 
-class LmdbStore implements Store {
+class LmdbReader implements Reader {
   readonly #database: RootDatabase<Buffer, Buffer>;
-  readonly #path: string;
+  /** Which moment is read; the latest where nothing is said. */
+  readonly #moment: { readonly transaction?: Transaction };
 
-  constructor(database: RootDatabase<Buffer, Buffer>, path: string) {
+  constructor(database: RootDatabase<Buffer, Buffer>, moment: { transaction?: Transaction } = {}) {
     this.#database = database;
-    this.#path = path;
+    this.#moment = moment;
   }
 
   get(key: Key): Uint8Array | undefined {
+    if (this.#moment.transaction) return this.#database.get(key, this.#moment);
     return this.#database.getBinary(key);
   }
 
   getInto(slab: Slab, key: Key): Uint8Array | undefined {
+    if (this.#moment.transaction) return this.get(key);
     // What this gives is overwritten by the next read.
     const found = this.#database.getBinaryFast(key);
     return found && slab.copy(found, found.length);
@@ -54,21 +66,21 @@ class LmdbStore implements Store {
 
   range(from: Key, to: Key, limit: number): readonly Entry[] {
     if (limit <= 0) return [];
-    const found = this.#database.getRange({ start: from, end: to, limit });
+    const found = this.#database.getRange({ ...this.#moment, start: from, end: to, limit });
     return Array.from(found, ({ key, value }) => [key, value] as const);
   }
 
   keys(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
-    return Array.from(this.#database.getKeys({ start: from, end: to, limit }));
+    return Array.from(this.#database.getKeys({ ...this.#moment, start: from, end: to, limit }));
   }
 
   keysDown(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
     // LMDB's own range down includes its start and excludes its end; ours is the other way round.
-    const found = this.#database.getKeys({ start: to, reverse: true, limit: limit + 1 });
+    const range = { ...this.#moment, start: to, reverse: true, limit: limit + 1 };
     const keys: Key[] = [];
-    for (const key of found) {
+    for (const key of this.#database.getKeys(range)) {
       if (Buffer.compare(key, from) < 0 || keys.length >= limit) break;
       if (Buffer.compare(key, to) < 0) keys.push(key);
     }
@@ -77,14 +89,37 @@ class LmdbStore implements Store {
 
   keyAt(from: Key, to: Key, places: number): Key | undefined {
     if (Buffer.compare(from, to) >= 0) return undefined;
-    const found = this.#database.getKeys({ start: from, end: to, offset: places, limit: 1 });
-    for (const key of found) return key;
+    const range = { ...this.#moment, start: from, end: to, offset: places, limit: 1 };
+    for (const key of this.#database.getKeys(range)) return key;
     return undefined;
   }
 
   count(from: Key, to: Key): number {
     if (Buffer.compare(from, to) >= 0) return 0;
-    return this.#database.getKeysCount({ start: from, end: to });
+    return this.#database.getKeysCount({ ...this.#moment, start: from, end: to });
+  }
+}
+
+class LmdbStore extends LmdbReader implements Store {
+  readonly #database: RootDatabase<Buffer, Buffer>;
+  readonly #path: string;
+  readonly #snapshots = new Set<Snapshot>();
+
+  constructor(database: RootDatabase<Buffer, Buffer>, path: string) {
+    super(database);
+    this.#database = database;
+    this.#path = path;
+  }
+
+  snapshot(): Snapshot {
+    const transaction = this.#database.useReadTransaction();
+    const snapshot: Snapshot = Object.assign(new LmdbReader(this.#database, { transaction }), {
+      release: () => {
+        if (this.#snapshots.delete(snapshot)) transaction.done();
+      },
+    });
+    this.#snapshots.add(snapshot);
+    return snapshot;
   }
 
   async write(writes: Iterable<Write>): Promise<void> {
@@ -102,6 +137,7 @@ class LmdbStore implements Store {
   }
 
   async close(): Promise<void> {
+    for (const snapshot of this.#snapshots) snapshot.release();
     await this.#database.close();
   }
 }

@@ -1,13 +1,25 @@
 // A store in memory, for tests and `--data :memory:`. Sorted blocks of bounded size: finding a key
 // is two binary searches, inserting moves at most one block.
-import type { Entry, Key, Slab, Store, Write } from './store.js';
+import type { Entry, Key, Slab, Snapshot, Store, Write } from './store.js';
 
 const BLOCK_MAX = 512;
-type Block = { keys: Key[]; values: Uint8Array[] };
+/** A block that a snapshot shares is copied before it is changed. */
+type Block = { keys: Key[]; values: Uint8Array[]; shared: boolean };
+const emptyBlock = (): Block => ({ keys: [], values: [], shared: false });
 
 export class MemoryStore implements Store {
-  #blocks: Block[] = [{ keys: [], values: [] }];
+  #blocks: Block[] = [emptyBlock()];
   #bytes = 0;
+
+  snapshot(): Snapshot {
+    const copy = new MemoryStore();
+    for (const block of this.#blocks) block.shared = true;
+    copy.#blocks = [...this.#blocks];
+    const release = () => {
+      copy.#blocks = [emptyBlock()];
+    };
+    return Object.assign(copy, { release });
+  }
 
   get(key: Key): Uint8Array | undefined {
     const block = this.#blockOf(key);
@@ -77,7 +89,7 @@ export class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#blocks = [{ keys: [], values: [] }];
+    this.#blocks = [emptyBlock()];
   }
 
   #walk(from: Key, to: Key, limit: number, visit: (key: Key, value: Uint8Array) => void): void {
@@ -94,7 +106,7 @@ export class MemoryStore implements Store {
 
   #put(key: Key, value: Uint8Array): void {
     const index = this.#indexOf(key);
-    const block = this.#blocks[index] as Block;
+    const block = this.#ownBlock(index);
     const at = lowerBound(block.keys, key);
     const found = block.keys[at];
     if (found?.equals(key)) {
@@ -110,7 +122,7 @@ export class MemoryStore implements Store {
 
   #remove(key: Key): void {
     const index = this.#indexOf(key);
-    const block = this.#blocks[index] as Block;
+    const block = this.#ownBlock(index);
     const at = lowerBound(block.keys, key);
     const found = block.keys[at];
     if (!found?.equals(key)) return;
@@ -122,8 +134,17 @@ export class MemoryStore implements Store {
 
   #split(index: number, block: Block): void {
     const half = block.keys.length >> 1;
-    const upper = { keys: block.keys.splice(half), values: block.values.splice(half) };
+    const upper = { ...emptyBlock(), keys: block.keys.splice(half) };
+    upper.values = block.values.splice(half);
     this.#blocks.splice(index + 1, 0, upper);
+  }
+
+  #ownBlock(index: number): Block {
+    const block = this.#blocks[index] as Block;
+    if (!block.shared) return block;
+    const own = { keys: [...block.keys], values: [...block.values], shared: false };
+    this.#blocks[index] = own;
+    return own;
   }
 
   #blockOf(key: Key): Block {

@@ -65,13 +65,19 @@ export function compositePrefix(slot: Slot, version: number, index: number): Key
  * which turns their order. Items that lack a property have an entry too.
  */
 function compositeValues(composite: CompositeIndex, document: unknown): Uint8Array {
-  const bytesMax = bytesMaxOf(composite.length);
-  return Buffer.concat(
-    firstAscending(composite).map(({ path, descending }) => {
-      const value = sortableBytes(valueAt(document, path as readonly string[]), bytesMax);
-      return descending ? value.map((byte) => byte ^ 0xff) : value;
-    }),
+  const parts = firstAscending(composite).map(({ path, descending }) =>
+    compositePart(valueAt(document, path as readonly string[]), descending, composite.length),
   );
+  return Buffer.concat(parts);
+}
+
+export function compositePart(value: unknown, descending: boolean, count: number): Uint8Array {
+  const bytes = sortableBytes(value, bytesMaxOf(count));
+  return descending ? turned(bytes) : bytes;
+}
+
+export function turned(bytes: Uint8Array): Uint8Array {
+  return bytes.map((byte) => byte ^ 0xff);
 }
 
 /** What comes before the values of a path in all its keys. */

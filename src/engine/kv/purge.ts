@@ -14,7 +14,7 @@ import {
   successor,
   withRest,
 } from './keys.js';
-import { countKeys, type Key, type Store } from './store.js';
+import { countKeys, type Key, type Reader, type Store } from './store.js';
 import type { WriteSet } from './write-set.js';
 
 /** The earliest due instant among all enabled rules: one look at the first entry of each. */
@@ -31,7 +31,7 @@ export function nextDue(store: Store, place: Place): Instant | undefined {
 
 /** Serials due at the instant, oldest expiry first over all rules, at most `rowsMax`. */
 export function dueSerials(
-  store: Store,
+  store: Reader,
   place: Place,
   at: Instant,
   rowsMax: number,
@@ -48,7 +48,7 @@ export function dueSerials(
 }
 
 /** How many items are dead and not purged; an item has at most one fuse under Cosmos rules. */
-export async function countDue(store: Store, place: Place, at: Instant): Promise<number> {
+export async function countDue(store: Reader, place: Place, at: Instant): Promise<number> {
   let count = 0;
   for (const rule of activeRules(place, place.container.expiry)) {
     count += await countKeys(store, ...dueRange(place.head.slot, rule, at));

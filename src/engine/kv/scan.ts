@@ -17,6 +17,7 @@ import {
 } from '../engine.js';
 import { isBehind } from './builder.js';
 import type { Place } from './entries.js';
+import { countItems, countValues, isCountable, valueRuns } from './fold.js';
 import {
   documentKey,
   restOf,
@@ -27,10 +28,10 @@ import {
   tableOf,
   withRest,
 } from './keys.js';
-import { countDue } from './purge.js';
+import { contains, type KeyRange } from './ranges.js';
 import { openRecord } from './record.js';
-import { countKeys, KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
-import { bestWay, type KeyRange, missedIndexes, type Way, waysFor } from './ways.js';
+import { KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
+import { bestWay, missedIndexes, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
@@ -42,14 +43,16 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
   const { head } = place();
   const { after } = request;
   const passed = after && passedKey(head.slot, after);
-  const ways = waysFor(place(), request, knowsAll(store, place(), passed));
+  const isKnown = knowsAll(store, place(), passed);
+  const ways = waysFor(place(), request, isKnown);
   const way = passed ? wayOf(ways, passed) : bestWay(store, ways, request);
   const { version } = head.index;
   // Entries of other rules are no longer kept up, and soon swept.
-  const valid = (now: Place): Place => {
-    if (way.table === 'path' && now.head.index.version !== version) throw new PlanOutdated();
+  const sameRules = (now: Place): Place => {
+    if (now.head.index.version !== version) throw new PlanOutdated();
     return now;
   };
+  const valid = (now: Place): Place => (way.table === 'path' ? sameRules(now) : now);
   return {
     exact: way.exact,
     ordered: way.ordered,
@@ -65,7 +68,14 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
         left = leftAfter(way, passedKey(head.slot, batch.resume));
       }
     },
-    count: counterOf(store, () => valid(place()), way),
+    count: async (at) => {
+      const countable = [way, ...ways].find((each) => isCountable(each, place()));
+      return countable && countItems(store, sameRules(place()), countable, at);
+    },
+    countBy: async (path, at) => {
+      const runs = isKnown ? valueRuns(place(), request, ways, path) : undefined;
+      return runs && countValues(store, sameRules(place()), runs, at);
+    },
   };
 }
 
@@ -75,29 +85,9 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
  * items too.
  */
 function knowsAll(store: Store, { head, container }: Place, passed: Key | undefined): boolean {
-  if (!head.index.ready || !container.indexing.lazy) return head.index.ready;
+  if (!head.index.ready || !head.isIndexStored) return false;
+  if (!container.indexing.lazy) return true;
   return (passed && tableOf(passed) === tableCode('path')) || !isBehind(store, head.slot);
-}
-
-/**
- * Everything is counted by the head, less the dead; a range by its keys, where nothing can be dead.
- */
-function counterOf(store: Store, place: () => Place, way: Way): Plan['count'] {
-  if (!way.exact) return undefined;
-  if (way.table === 'document') {
-    return async (at) => {
-      const dead = await countDue(store, place(), at);
-      return { items: place().head.items - dead, lsn: place().head.lsn };
-    };
-  }
-  const mortal = place().container.expiry.some((rule) => rule.enabled);
-  const whole = !way.partition && !way.span;
-  if (way.table !== 'path' || mortal || !whole) return undefined;
-  return async () => {
-    let items = 0;
-    for (const [from, to] of way.ranges) items += await countKeys(store, from, to);
-    return { items, lsn: place().head.lsn };
-  };
 }
 
 function readBatch(
@@ -174,10 +164,6 @@ function leftAfter(way: Way, passed: Key | undefined): readonly KeyRange[] {
   const range = ranges[index];
   if (!range) throw new BadResume();
   return [remainder(way, range, passed), ...ranges.slice(index + 1)];
-}
-
-function contains([from, to]: KeyRange, key: Key): boolean {
-  return Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
 }
 
 /** The last key that a way could have led to before this one: all keys end in a serial. */

@@ -19,6 +19,7 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
+const NEW = Buffer.from('new');
 const key = (number: number) => Buffer.from(`k${String(number).padStart(6, '0')}`);
 const writes = (): Write[] => Array.from({ length: KEYS }, (_, n) => [key(2 * n), Buffer.of(n)]);
 const ranges = [
@@ -55,6 +56,31 @@ for (const [name, store] of stores) {
       [3, 4, 700 % 256],
     );
     assert.equal(store.getInto(slab, key(1)), undefined);
+  });
+}
+
+for (const [name, store] of stores) {
+  test(`${name}: a snapshot stays as it was, until it is released`, async () => {
+    await store.write(writes());
+    const snapshot = store.snapshot();
+    const bounds = [key(0), key(9999)] as const;
+    const first = snapshot.get(key(0));
+    for (let turn = 0; turn < 3; turn++) {
+      const change: Write[] = writes().map(([each]) => [each, Buffer.of(9)]);
+      await store.write([...change.slice(10), [key(0), undefined], [key(1 + 2 * turn), NEW]]);
+      assert.deepEqual(snapshot.get(key(0)), first);
+      assert.equal(snapshot.get(key(200))?.[0], 100);
+      assert.equal(snapshot.getInto(new Slab(), key(1)), undefined);
+      assert.equal(snapshot.count(...bounds), KEYS);
+      assert.equal(snapshot.keyAt(...bounds, KEYS - 1)?.toString(), String(key(2 * KEYS - 2)));
+      assert.equal(snapshot.keys(...bounds, 2)[1]?.toString(), String(key(2)));
+      assert.equal(snapshot.keysDown(...bounds, 2)[0]?.toString(), String(key(2 * KEYS - 2)));
+      assert.equal(snapshot.range(...bounds, 1)[0]?.[0].toString(), String(key(0)));
+    }
+    snapshot.release();
+    snapshot.release();
+    assert.equal(store.count(...bounds), KEYS + 2);
+    assert.equal(store.get(key(200))?.[0], 9);
   });
 }
 

@@ -16,17 +16,19 @@ export const KEY_BYTES_MAX = 1978;
 
 /** About a millisecond's worth. */
 const COUNTED_PER_TURN = 10_000;
+const COUNTED_FIRST = 64;
 
 /** Counts the keys of a range, letting others go first every now and then. */
 export async function countKeys(store: Reader, from: Key, to: Key): Promise<number> {
   let count = 0;
   let start = from;
-  while (true) {
-    const next = store.keyAt(start, to, COUNTED_PER_TURN);
+  // Steps beyond the end cost as much as those before it, so they begin small.
+  for (let step = COUNTED_FIRST; ; step = Math.min(2 * step, COUNTED_PER_TURN)) {
+    const next = store.keyAt(start, to, step);
     if (next === undefined) return count + store.count(start, to);
-    count += COUNTED_PER_TURN;
+    count += step;
     start = next;
-    await breathe();
+    if (step === COUNTED_PER_TURN) await breathe();
   }
 }
 
@@ -47,7 +49,13 @@ export interface Reader {
   count(from: Key, to: Key): number;
 }
 
+/** One moment of a store, whatever is written meanwhile. It must be released, and soon. */
+export interface Snapshot extends Reader {
+  release(): void;
+}
+
 export interface Store extends Reader {
+  snapshot(): Snapshot;
   /** All or nothing. Resolves when the writes would survive a power cut, and not before. */
   write(writes: Iterable<Write>): Promise<void>;
   size(): number;

@@ -1,6 +1,5 @@
 // The ways to find documents: each is some ranges of one table. A request has a few candidates; the
 // one with the fewest keys wins, by counting a little and no further.
-import { encodeValue } from '../../value/key.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import type { EpkSpan, Filter, ScanRequest } from '../engine.js';
@@ -8,15 +7,15 @@ import {
   type CompositeIndex,
   compositeFor,
   isIndexed,
-  sortableBytes,
+  showPath,
   VALUE_BYTES_MAX,
 } from '../indexing.js';
+import { compositeWays } from './composite-ways.js';
 import type { Place } from './entries.js';
 import { after, partitionBound, type Table, tableRange } from './keys.js';
 import { compositePrefix, pathPrefix } from './path-index.js';
+import { intersection, type KeyRange, type Ranges, valueRanges } from './ranges.js';
 import type { Key, Reader } from './store.js';
-
-export type KeyRange = readonly [from: Key, to: Key];
 
 export interface Way {
   readonly table: Table & ('document' | 'partition' | 'path');
@@ -40,9 +39,6 @@ const SIZES = [4, 32, 256, 2048, 16_384] as const;
 const RANGES_COUNTED_MAX = 20;
 /** Reading in order may take so many sizes more keys before sorting by hand is cheaper. */
 const ORDER_WORTH = 1;
-/** What is left of the encoding of a value too long for a key; its hash takes the rest. */
-const CUT_BYTES = VALUE_BYTES_MAX - 32;
-
 /** The scan of everything in scope comes first; it is always possible. */
 export function waysFor(place: Place, request: ScanRequest, indexReady: boolean): readonly Way[] {
   const { partition, span } = request;
@@ -71,7 +67,8 @@ export function waysFor(place: Place, request: ScanRequest, indexReady: boolean)
     return [{ ...base, table: 'path', ...direction, ranges, exact, explain, index }];
   });
   const sorted = orderWay(place, request);
-  return sorted ? [whole, { ...base, ...sorted }, ...ways] : [whole, ...ways];
+  const composite = compositeWays(place, request, conjuncts).map((way) => ({ ...base, ...way }));
+  return [whole, ...(sorted ? [{ ...base, ...sorted }] : []), ...ways, ...composite];
 }
 
 /** The paths of the filter that would be a way if the policy included them. */
@@ -93,10 +90,9 @@ export function bestWay(store: Reader, ways: readonly Way[], request: ScanReques
   const [whole, ...narrower] = ways;
   if (!whole) throw new Error('there is always a way');
   // Everything is never less than a part of it, but a partition may be.
-  const candidates = whole.table === 'document' ? narrower : [...narrower, whole];
+  const candidates = whole.table === 'document' ? narrower : ways;
   const [only, another] = candidates;
   if (only && !another) return only;
-  // Later ways are narrower.
   const ordered = request.order.length > 0 && candidates.findLast((way) => way.ordered);
   if (!ordered) return smallest(store, candidates)?.way ?? surest(ways);
   const few = smallest(
@@ -110,7 +106,8 @@ export function bestWay(store: Reader, ways: readonly Way[], request: ScanReques
 
 function smallest(store: Reader, ways: readonly Way[]) {
   for (const [size, keysMax] of SIZES.entries()) {
-    const way = ways.find((each) => isWithin(store, each, keysMax));
+    // Later ways are narrower.
+    const way = ways.findLast((each) => isWithin(store, each, keysMax));
     if (way) return { way, size };
   }
   return undefined;
@@ -170,7 +167,7 @@ function isWhole(span: EpkSpan): boolean {
   return span.from === '' && span.to === 'FF';
 }
 
-function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
+export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
   if (filter === undefined) return [];
   return filter.op === 'and' ? filter.all.flatMap(conjunctsOf) : [filter];
 }
@@ -187,22 +184,6 @@ function byPath(conjuncts: readonly Filter[]): ReadonlyMap<string, readonly Filt
     groups.set(path, [...(groups.get(path) ?? []), filter]);
   }
   return groups;
-}
-
-/** What all the lists of ranges have in common; undefined when there are no lists. */
-function intersection(lists: readonly (readonly KeyRange[])[]): readonly KeyRange[] | undefined {
-  const [first, ...more] = lists;
-  return (
-    first && more.reduce((ranges, other) => ranges.flatMap((range) => cut(range, other)), first)
-  );
-}
-
-function cut([from, to]: KeyRange, ranges: readonly KeyRange[]): readonly KeyRange[] {
-  return ranges.flatMap(([otherFrom, otherTo]): KeyRange[] => {
-    const start = Buffer.compare(from, otherFrom) >= 0 ? from : otherFrom;
-    const end = Buffer.compare(to, otherTo) <= 0 ? to : otherTo;
-    return Buffer.compare(start, end) < 0 ? [[start, end]] : [];
-  });
 }
 
 /** A range on the very path that is sorted by gives the order for free. */
@@ -253,80 +234,10 @@ function orderRange(
 }
 
 /** The keys that a simple filter allows; undefined when the index knows nothing of its path. */
-function rangesOf(
-  place: Place,
-  filter: Filter,
-): Pick<Way, 'ranges' | 'exact' | 'explain'> | undefined {
+function rangesOf(place: Place, filter: Filter): (Ranges & Pick<Way, 'explain'>) | undefined {
   if (filter.op === 'and' || !isIndexed(place.container.indexing, filter.path)) return undefined;
   const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
   const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
-  const explain = `${showPath(filter.path)} ${filter.op}`;
-  // An item has one value at a path, but may have many in an array: then ranges would show it
-  // twice.
-  const many = filter.path.includes(null);
-  switch (filter.op) {
-    case '=':
-      return { ranges: [pointRange(at(sortableBytes(filter.value)))], exact: true, explain };
-    case 'in': {
-      if (many) return undefined;
-      const points = filter.values.map((value) => pointRange(at(sortableBytes(value))));
-      return { ranges: distinctRanges(points), exact: true, explain };
-    }
-    case 'defined': {
-      if (many) return undefined;
-      const undefinedEnd = after(at(encodeValue(undefined)));
-      return { ranges: [[undefinedEnd, after(prefix)]], exact: true, explain };
-    }
-    case 'prefix': {
-      // A text without its terminator is what all texts that begin with it begin with.
-      const encoded = Buffer.from(encodeValue(filter.value)).subarray(0, -1);
-      if (many) return undefined;
-      const start = at(encoded.subarray(0, CUT_BYTES));
-      return { ranges: [[start, after(start)]], exact: encoded.length <= CUT_BYTES, explain };
-    }
-    default:
-      return many ? undefined : { ...comparison(at, filter.op, filter.value), explain };
-  }
-}
-
-function comparison(
-  at: (bytes: Uint8Array) => Key,
-  op: '<' | '<=' | '>' | '>=',
-  value: unknown,
-): Pick<Way, 'ranges' | 'exact'> {
-  const encoded = Buffer.from(encodeValue(value));
-  const [typeStart, typeEnd] = typeRange(value);
-  // A value is compared by as much of it as there is of long values, and looked at again on the
-  // item.
-  const isCut = encoded.length > CUT_BYTES;
-  const key = at(encoded.subarray(0, CUT_BYTES));
-  const beyond = after(key);
-  const range: KeyRange =
-    op === '<' || op === '<='
-      ? [at(typeStart), op === '<' && !isCut ? key : beyond]
-      : [op === '>' && !isCut ? beyond : key, at(typeEnd)];
-  return { ranges: [range], exact: !isCut };
-}
-
-/** Comparisons stay within a type; false and true are one. */
-function typeRange(value: unknown): readonly [Buffer, Buffer] {
-  const tag = encodeValue(typeof value === 'boolean' ? false : value)[0] ?? 0;
-  const end = (encodeValue(typeof value === 'boolean' ? true : value)[0] ?? 0) + 1;
-  return [Buffer.of(tag), Buffer.of(end)];
-}
-
-function pointRange(key: Key): KeyRange {
-  return [key, after(key)];
-}
-
-function distinctRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
-  const sorted = [...ranges].sort(([a], [b]) => Buffer.compare(a, b));
-  return sorted.filter(([from], index) => {
-    const before = sorted[index - 1];
-    return !before || Buffer.compare(before[0], from) !== 0;
-  });
-}
-
-function showPath(path: readonly (string | null)[]): string {
-  return path.map((step) => (step === null ? '/[]' : `/${step}`)).join('');
+  const found = valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX);
+  return found && { ...found, explain: `${showPath(filter.path)} ${filter.op}` };
 }

@@ -1,0 +1,111 @@
+// Conditions as ranges of keys.
+import { encodeValue } from '../../value/key.js';
+import type { Filter } from '../engine.js';
+import { sortableBytes } from '../indexing.js';
+import { after } from './keys.js';
+import type { Key } from './store.js';
+
+/** From inclusive, to exclusive. */
+export type KeyRange = readonly [from: Key, to: Key];
+
+export interface Ranges {
+  /** In ascending order, without overlap. */
+  readonly ranges: readonly KeyRange[];
+  /** Whether they say all that the condition says. */
+  readonly exact: boolean;
+}
+
+/** At the end of a value too long for a key, where its hash takes the place of the rest. */
+export const HASH_BYTES = 32;
+
+/** The keys of the values that a simple filter allows, where values begin at some place of keys. */
+export function valueRanges(
+  filter: Exclude<Filter, { op: 'and' }>,
+  at: (bytes: Uint8Array) => Key,
+  end: Key,
+  bytesMax: number,
+): Ranges | undefined {
+  const cutBytes = bytesMax - HASH_BYTES;
+  // An item has one value at a path, but may have many in an array: then ranges would show it
+  // twice.
+  if (filter.op !== '=' && filter.path.includes(null)) return undefined;
+  switch (filter.op) {
+    case '=':
+      return { ranges: [pointRange(at(sortableBytes(filter.value, bytesMax)))], exact: true };
+    case 'in': {
+      const points = filter.values.map((value) => pointRange(at(sortableBytes(value, bytesMax))));
+      return { ranges: distinctRanges(points), exact: true };
+    }
+    case 'defined':
+      return { ranges: [[after(at(encodeValue(undefined))), end]], exact: true };
+    case 'prefix': {
+      // A text without its terminator is what all texts that begin with it begin with.
+      const encoded = Buffer.from(encodeValue(filter.value)).subarray(0, -1);
+      const start = at(encoded.subarray(0, cutBytes));
+      return { ranges: [[start, after(start)]], exact: encoded.length <= cutBytes };
+    }
+    default:
+      return comparison(at, filter.op, filter.value, cutBytes);
+  }
+}
+
+function comparison(
+  at: (bytes: Uint8Array) => Key,
+  op: '<' | '<=' | '>' | '>=',
+  value: unknown,
+  cutBytes: number,
+): Ranges {
+  const encoded = Buffer.from(encodeValue(value));
+  const [typeStart, typeEnd] = typeRange(value);
+  // A value is compared by as much of it as there is of long values, and looked at again on the
+  // item.
+  const isCut = encoded.length > cutBytes;
+  const key = at(encoded.subarray(0, cutBytes));
+  const beyond = after(key);
+  const range: KeyRange =
+    op === '<' || op === '<='
+      ? [at(typeStart), op === '<' && !isCut ? key : beyond]
+      : [op === '>' && !isCut ? beyond : key, at(typeEnd)];
+  return { ranges: [range], exact: !isCut };
+}
+
+/** Comparisons stay within a type; false and true are one. */
+function typeRange(value: unknown): readonly [Buffer, Buffer] {
+  const tag = encodeValue(typeof value === 'boolean' ? false : value)[0] ?? 0;
+  const end = (encodeValue(typeof value === 'boolean' ? true : value)[0] ?? 0) + 1;
+  return [Buffer.of(tag), Buffer.of(end)];
+}
+
+function pointRange(key: Key): KeyRange {
+  return [key, after(key)];
+}
+
+function distinctRanges(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const sorted = [...ranges].sort(([a], [b]) => Buffer.compare(a, b));
+  return sorted.filter(([from], index) => {
+    const before = sorted[index - 1];
+    return !before || Buffer.compare(before[0], from) !== 0;
+  });
+}
+
+/** What all the lists of ranges have in common; undefined when there are no lists. */
+export function intersection(
+  lists: readonly (readonly KeyRange[])[],
+): readonly KeyRange[] | undefined {
+  const [first, ...more] = lists;
+  return (
+    first && more.reduce((ranges, other) => ranges.flatMap((range) => cut(range, other)), first)
+  );
+}
+
+function cut([from, to]: KeyRange, ranges: readonly KeyRange[]): readonly KeyRange[] {
+  return ranges.flatMap(([otherFrom, otherTo]): KeyRange[] => {
+    const start = Buffer.compare(from, otherFrom) >= 0 ? from : otherFrom;
+    const end = Buffer.compare(to, otherTo) <= 0 ? to : otherTo;
+    return Buffer.compare(start, end) < 0 ? [[start, end]] : [];
+  });
+}
+
+export function contains([from, to]: KeyRange, key: Key): boolean {
+  return Buffer.compare(from, key) <= 0 && Buffer.compare(key, to) < 0;
+}
