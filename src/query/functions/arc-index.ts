@@ -1,38 +1,39 @@
-// The arcs of a geometry in an order in which those near a place are found without asking all.
-import { type Arc, SAME_RADIANS, squaredChord } from './arcs.js';
+// The arcs of a geometry as a tree of balls, so that those near a place are found without asking
+// all: a ball that is too far away speaks for all arcs in it.
+import { type Arc, chord, SAME_RADIANS, squaredChord, type Vector } from './arcs.js';
+import { spend } from './effort.js';
 
 export interface ArcIndex {
-  /** In the order of the heights of their middles above the plane of the equator. */
   readonly arcs: readonly Arc[];
-  /** The largest radius among them. */
-  readonly reach: number;
+  readonly root: Ball | undefined;
 }
 
+/** Holds its arcs wholly. Either has parts, or few arcs. */
+export interface Ball {
+  readonly middle: Vector;
+  readonly radius: number;
+  readonly arcs: readonly Arc[];
+  readonly parts: readonly Ball[];
+}
+
+const ARCS_PER_BALL = 4;
+/** What it takes to look at two arcs closely, in looks at two balls. */
+const CLOSE_LOOK = 8;
+
 export function indexArcs(arcs: readonly Arc[]): ArcIndex {
-  return {
-    arcs: [...arcs].sort((a, b) => a.middle[2] - b.middle[2]),
-    reach: arcs.reduce((most, { radius }) => Math.max(most, radius), 0),
-  };
+  const root = arcs.length === 0 ? undefined : ballAround([...arcs], 0, arcs.length);
+  return { arcs, root };
 }
 
 /**
  * Whether one of the arcs that may touch an arc passes a test; some that do not touch it are asked.
  */
 export function someArcNear(
-  { arcs, reach }: ArcIndex,
+  { root }: ArcIndex,
   arc: Arc,
   passes: (other: Arc) => boolean,
 ): boolean {
-  const height = arc.middle[2];
-  const distance = arc.radius + reach + SAME_RADIANS;
-  for (let at = firstFrom(arcs, height - distance); at < arcs.length; at++) {
-    const other = arcs[at];
-    if (other === undefined || other.middle[2] > height + distance) break;
-    const limit = arc.radius + other.radius + SAME_RADIANS;
-    const mayTouch = squaredChord(arc.middle, other.middle) <= limit * limit;
-    if (mayTouch && passes(other)) return true;
-  }
-  return false;
+  return root !== undefined && someIn(root, arc, passes);
 }
 
 /** All arcs that may touch one, and maybe some that do not. */
@@ -45,15 +46,111 @@ export function arcsNear(index: ArcIndex, arc: Arc): readonly Arc[] {
   return near;
 }
 
-/** The place of the first arc at a height or above it. */
-function firstFrom(arcs: readonly Arc[], height: number): number {
-  let low = 0;
-  let high = arcs.length;
-  while (low < high) {
-    const half = (low + high) >>> 1;
-    const arc = arcs[half];
-    if (arc !== undefined && arc.middle[2] < height) low = half + 1;
-    else high = half;
+/** Offers pairs of arcs, near ones first, as long as they may be nearer than `least` says. */
+export function nearestPairs(
+  a: ArcIndex,
+  b: ArcIndex,
+  least: () => number,
+  offer: (arc: Arc, other: Arc) => void,
+): void {
+  const visit = (one: Ball, other: Ball): void => {
+    if (apart(one, other) >= least()) return;
+    if (one.parts.length === 0 && other.parts.length === 0) {
+      for (const arc of one.arcs) {
+        for (const second of other.arcs) {
+          if (apart(arc, second) >= least()) continue;
+          spend(CLOSE_LOOK);
+          offer(arc, second);
+        }
+      }
+      return;
+    }
+    const splitsOne =
+      other.parts.length === 0 || (one.parts.length > 0 && one.radius > other.radius);
+    const pairs = splitsOne
+      ? one.parts.map((part) => [part, other] as const)
+      : other.parts.map((part) => [one, part] as const);
+    for (const [x, y] of [...pairs].sort((p, q) => apart(...p) - apart(...q))) visit(x, y);
+  };
+  if (a.root && b.root) visit(a.root, b.root);
+}
+
+type Round = Pick<Arc, 'middle' | 'radius'>;
+
+/** The least distance that two things in two balls can have. */
+function apart(a: Round, b: Round): number {
+  spend(1);
+  return chord(a.middle, b.middle) - a.radius - b.radius;
+}
+
+function mayTouch(a: Round, b: Round): boolean {
+  spend(1);
+  const limit = a.radius + b.radius + SAME_RADIANS;
+  return squaredChord(a.middle, b.middle) <= limit * limit;
+}
+
+function someIn(ball: Ball, arc: Arc, passes: (other: Arc) => boolean): boolean {
+  if (!mayTouch(ball, arc)) return false;
+  for (const other of ball.arcs) {
+    if (!mayTouch(other, arc)) continue;
+    spend(CLOSE_LOOK);
+    if (passes(other)) return true;
   }
-  return low;
+  for (const part of ball.parts) if (someIn(part, arc, passes)) return true;
+  return false;
+}
+
+function ballAround(arcs: Arc[], from: number, to: number): Ball {
+  if (to - from <= ARCS_PER_BALL) {
+    const own = arcs.slice(from, to);
+    return { ...roundAll(own), arcs: own, parts: [] };
+  }
+  const half = divide(arcs, from, to);
+  const parts = [ballAround(arcs, from, half), ballAround(arcs, half, to)];
+  return { ...roundAll(parts), arcs: [], parts };
+}
+
+function roundAll(things: readonly Round[]): Round {
+  let [x, y, z] = [0, 0, 0];
+  for (const { middle } of things) {
+    x += middle[0];
+    y += middle[1];
+    z += middle[2];
+  }
+  const count = things.length;
+  const middle: Vector = [x / count, y / count, z / count];
+  let radius = 0;
+  for (const thing of things) {
+    radius = Math.max(radius, chord(middle, thing.middle) + thing.radius);
+  }
+  return { middle, radius };
+}
+
+/** Along the axis on which they are spread most; what lies in one place is divided by number. */
+function divide(arcs: Arc[], from: number, to: number): number {
+  const { axis, centre } = widestAxis(arcs, from, to);
+  let low = from;
+  for (let at = from; at < to; at++) {
+    const arc = arcs[at] as Arc;
+    if (arc.middle[axis] >= centre) continue;
+    arcs[at] = arcs[low] as Arc;
+    arcs[low++] = arc;
+  }
+  return low > from && low < to ? low : (from + to) >>> 1;
+}
+
+function widestAxis(arcs: readonly Arc[], from: number, to: number) {
+  let widest = { axis: 0 as 0 | 1 | 2, width: -1, centre: 0 };
+  for (const axis of [0, 1, 2] as const) {
+    let least = Number.POSITIVE_INFINITY;
+    let most = Number.NEGATIVE_INFINITY;
+    for (let at = from; at < to; at++) {
+      const value = (arcs[at] as Arc).middle[axis];
+      if (value < least) least = value;
+      if (value > most) most = value;
+    }
+    const width = most - least;
+    if (width > widest.width) widest = { axis, width, centre: (least + most) / 2 };
+  }
+  return widest;
 }

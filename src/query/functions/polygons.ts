@@ -1,6 +1,6 @@
 // Geometries on the globe: chains of arcs and the areas between them, and how two of them lie to
 // each other. Borders belong to what they surround.
-import { type ArcIndex, arcsNear, indexArcs, someArcNear } from './arc-index.js';
+import { type ArcIndex, arcsNear, indexArcs, nearestPairs, someArcNear } from './arc-index.js';
 import {
   type Arc,
   arcBetween,
@@ -16,9 +16,9 @@ import {
   normalTo,
   placeArc,
   SAME_RADIANS,
-  squaredChord,
   type Vector,
 } from './arcs.js';
+import { spend } from './effort.js';
 
 /** Arcs that follow each other, or one place alone. */
 export type Chain = readonly Arc[];
@@ -37,6 +37,8 @@ export interface Geometry {
 
 export function geometryOf(lines: readonly Chain[], areas: readonly Area[]): Geometry {
   const chains = [...lines, ...areas.flatMap(({ rings }) => rings)];
+  const [only, ...more] = areas;
+  if (only && more.length + lines.length === 0) return { chains, areas, index: only.index };
   return { chains, areas, index: indexArcs(chains.flat()) };
 }
 
@@ -46,9 +48,12 @@ export function areaOf(rings: readonly Chain[]): Area {
 
 /** Why rings do not bound one area; undefined if they do. Rings are counted from 1. */
 export function reasonAgainst({ rings, index }: Area): string | undefined {
-  const outside = areaOf(rings.slice(0, 1));
+  const outside = rings.length === 1 ? { rings, index } : areaOf(rings.slice(0, 1));
   for (const [at, ring] of rings.entries()) {
-    if (!isSimple(ring)) return `Ring ${at + 1} of the polygon crosses or touches itself.`;
+    const ownIndex = rings.length === 1 ? index : indexArcs(ring);
+    if (!isSimple(ring, ownIndex))
+      return `Ring ${at + 1} of the polygon crosses or touches itself.`;
+    if (rings.length === 1) return undefined;
     const own = new Set(ring);
     const crosses = (arc: Arc): boolean =>
       someArcNear(index, arc, (other) => !own.has(other) && crossing(arc, other) !== undefined);
@@ -86,22 +91,18 @@ export function nearestPlaces(a: Geometry, b: Geometry): readonly [Vector, Vecto
     least = distance;
     nearest = [onA, onB];
   };
-  for (const arc of a.index.arcs) {
-    for (const other of b.index.arcs) {
-      const limit = least + arc.radius + other.radius;
-      if (squaredChord(arc.middle, other.middle) >= limit * limit) continue;
-      offer(arc.from, nearestOn(other, arc.from));
-      offer(arc.to, nearestOn(other, arc.to));
-      offer(nearestOn(arc, other.from), other.from);
-      offer(nearestOn(arc, other.to), other.to);
-    }
-  }
+  const offerArcs = (arc: Arc, other: Arc): void => {
+    offer(arc.from, nearestOn(other, arc.from));
+    offer(arc.to, nearestOn(other, arc.to));
+    offer(nearestOn(arc, other.from), other.from);
+    offer(nearestOn(arc, other.to), other.to);
+  };
+  nearestPairs(a.index, b.index, () => least, offerArcs);
   return nearest;
 }
 
 /** Whether the arcs of a ring meet only at the corners where one follows the other. */
-function isSimple(ring: Chain): boolean {
-  const index = indexArcs(ring);
+function isSimple(ring: Chain, index: ArcIndex): boolean {
   return ring.every((arc) =>
     arcsNear(index, arc).every((other) => {
       if (other === arc) return true;
@@ -175,12 +176,16 @@ function isLeftOfAll({ rings }: Area, place: Vector): boolean {
   return rings.every((ring) => isLeftOf(ring, place));
 }
 
+/** What a ring takes besides its arcs. */
+const RING_EFFORT = 8;
+
 /**
  * Whether a place that is not on a ring is to its left. From the place we go straight to the middle
  * of one of the arcs and arrive there on its left or right side; each arc crossed on the way
  * changes the side. The arc whose great circle is farthest from the place makes for the safest way.
  */
 function isLeftOf(ring: Chain, place: Vector): boolean {
+  spend(RING_EFFORT + 2 * ring.length);
   let goal: Arc | undefined;
   let farthest = 0;
   for (const arc of ring) {

@@ -2,7 +2,8 @@
 // geometry is undefined to all functions but those that ask for validity.
 import { type FunctionTable, fn, type Value } from '../function.js';
 import { positionOf } from './arcs.js';
-import { readGeometry, steradiansOf } from './geo-json.js';
+import { withEffort } from './effort.js';
+import { type Reading, readGeometry, steradiansOf } from './geo-json.js';
 import { geodesicDistance, squareMetresOf } from './geodesy.js';
 import { type Geometry, intersects, isWithin, nearestPlaces } from './polygons.js';
 
@@ -10,23 +11,25 @@ export const spatialFunctions: FunctionTable = {
   ST_DISTANCE: ofTwo(distanceBetween),
   ST_WITHIN: ofTwo(isWithin),
   ST_INTERSECTS: ofTwo(intersects),
-  ST_AREA: fn<[object]>(['object'], ([value]) => {
-    const reading = readGeometry(value);
-    return reading.valid ? areaOf(reading.geometry) : undefined;
-  }),
-  ST_ISVALID: fn<[object]>(['object'], ([value]) => readGeometry(value).valid),
-  ST_ISVALIDDETAILED: fn<[object]>(['object'], ([value]) => {
-    const reading = readGeometry(value);
-    return reading.valid ? { valid: true } : { valid: false, reason: reading.reason };
-  }),
+  ST_AREA: ofOne((reading) => (reading.valid ? areaOf(reading.geometry) : undefined)),
+  ST_ISVALID: ofOne((reading) => reading.valid),
+  ST_ISVALIDDETAILED: ofOne((reading) =>
+    reading.valid ? { valid: true } : { valid: false, reason: reading.reason },
+  ),
 };
 
+function ofOne(answer: (reading: Reading) => Value) {
+  return fn<[object]>(['object'], ([value]) => withEffort(() => answer(readGeometry(value))));
+}
+
 function ofTwo(answer: (a: Geometry, b: Geometry) => Value) {
-  return fn<[object, object]>(['object', 'object'], ([first, second]) => {
-    const a = readGeometry(first);
-    const b = readGeometry(second);
-    return a.valid && b.valid ? answer(a.geometry, b.geometry) : undefined;
-  });
+  return fn<[object, object]>(['object', 'object'], ([first, second]) =>
+    withEffort(() => {
+      const a = readGeometry(first);
+      const b = readGeometry(second);
+      return a.valid && b.valid ? answer(a.geometry, b.geometry) : undefined;
+    }),
+  );
 }
 
 /**
