@@ -28,6 +28,9 @@ export function composeItem(
     _attachments: 'attachments/',
     _ts: writtenSeconds,
   };
-  const text = `{${item.members},${JSON.stringify(system).slice(1)}`;
+  // Nothing in these needs to be escaped but the quotes of the etag.
+  const text =
+    `{${item.members},"_rid":"${rid}","_self":"${system._self}",` +
+    `"_etag":${JSON.stringify(etag)},"_attachments":"attachments/","_ts":${writtenSeconds}}`;
   return docFromBoth(Buffer.from(text), { ...item.value, ...system });
 }

@@ -29,11 +29,11 @@ export function containerRid(container: Pick<StoredContainer, 'database' | 'seri
 const containerRids = new WeakMap<object, string>();
 
 export function itemRid(container: StoredContainer, serial: Serial): string {
-  return encode(Buffer.concat([containerBytes(container), childBytes(serial, 0)]));
+  return childRid(container, serial, 0);
 }
 
 export function rangeRid(container: StoredContainer, id: number): string {
-  return encode(Buffer.concat([containerBytes(container), childBytes(id + 1, RANGE_NIBBLE)]));
+  return childRid(container, id + 1, RANGE_NIBBLE);
 }
 
 export function offerRid(offer: Offer): string {
@@ -75,8 +75,15 @@ export function parseOfferRid(text: string): Serial | undefined {
 
 export const databaseSelf = (database: Pick<Database, 'serial'>): string =>
   `dbs/${databaseRid(database.serial)}/`;
-export const containerSelf = (container: StoredContainer): string =>
-  `dbs/${databaseRid(container.database)}/colls/${containerRid(container)}/`;
+export function containerSelf(container: StoredContainer): string {
+  const known = containerSelves.get(container);
+  if (known !== undefined) return known;
+  const self = `dbs/${databaseRid(container.database)}/colls/${containerRid(container)}/`;
+  containerSelves.set(container, self);
+  return self;
+}
+
+const containerSelves = new WeakMap<StoredContainer, string>();
 
 function databaseBytes(serial: Serial): Buffer {
   const bytes = Buffer.alloc(4);
@@ -91,11 +98,13 @@ function containerBytes(container: Pick<StoredContainer, 'database' | 'serial'>)
   return bytes;
 }
 
-function childBytes(number: number, nibble: number): Buffer {
-  const bytes = Buffer.alloc(8);
-  bytes.writeUIntLE(number, 0, 6);
-  bytes[7] = nibble;
-  return bytes;
+function childRid(container: StoredContainer, number: number, nibble: number): string {
+  const bytes = Buffer.alloc(16);
+  bytes.writeUInt32BE(container.database);
+  bytes.writeUInt32BE(CONTAINER_BIT + container.serial, 4);
+  bytes.writeUIntLE(number, 8, 6);
+  bytes[15] = nibble;
+  return encode(bytes);
 }
 
 function encode(bytes: Buffer): string {

@@ -22,22 +22,25 @@ import {
   uniqueEntries,
 } from './entries.js';
 import { readSerial } from './keys.js';
-import { WriteSet } from './write-set.js';
+import type { WriteSet } from './write-set.js';
 
 export function applyBatch(
-  group: WriteSet,
+  writes: WriteSet,
   place: Place,
   batch: WriteBatch,
   at: Instant,
 ): WriteOutcome {
   const { head } = place;
   const { nextSerial, lsn, items, bytes } = head;
-  const layer = new WriteSet(group);
+  const mark = writes.mark();
   const written: (Item | undefined)[] = [];
-  const undo = () => Object.assign(head, { nextSerial, lsn, items, bytes });
+  const undo = () => {
+    writes.rollBack(mark);
+    Object.assign(head, { nextSerial, lsn, items, bytes });
+  };
   try {
     for (const [index, change] of batch.changes.entries()) {
-      const result = applyChange(layer, place, batch, change, { at, lsn: lsn + 1 });
+      const result = applyChange(writes, place, batch, change, { at, lsn: lsn + 1 });
       if ('refused' in result) {
         undo();
         return { refused: result.refused, index, lsn };
@@ -48,8 +51,7 @@ export function applyBatch(
     undo();
     throw error;
   }
-  if (layer.size > 0) {
-    layer.mergeInto(group);
+  if (writes.size > mark.writes) {
     head.lsn = lsn + 1;
     head.changed = true;
   }

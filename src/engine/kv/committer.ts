@@ -40,11 +40,11 @@ export class Committer {
       let thrown: unknown;
       this.#queue.push({
         run: (group) => {
-          const layer = new WriteSet(group);
+          const mark = group.mark();
           try {
-            result = work(layer);
-            layer.mergeInto(group);
+            result = work(group);
           } catch (error) {
+            group.rollBack(mark);
             thrown = error ?? new Error('thrown without a reason');
           }
         },

@@ -18,7 +18,7 @@ import {
   uniqueKey,
   waitingKey,
 } from './keys.js';
-import { pathEntries } from './path-index.js';
+import { changedEntries, pathEntries } from './path-index.js';
 import { decodeRecord, encodeRecord } from './record.js';
 import type { Key } from './store.js';
 import type { WriteSet } from './write-set.js';
@@ -189,13 +189,12 @@ export function indexWaiting(writes: WriteSet, place: Place, serial: Serial): vo
   writes.remove(waitingKey(place.head.slot, serial));
 }
 
-/** Most values stay as they are when an item is replaced, and so do their entries. */
 function replacePathEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {
-  const added = new Map(indexEntries(place, item).map((key) => [key.toString('latin1'), key]));
-  for (const key of indexEntries(place, previous)) {
-    if (!added.delete(key.toString('latin1'))) writes.remove(key);
-  }
-  for (const key of added.values()) writes.put(key, NOTHING);
+  const { head, container } = place;
+  const versions = [previous.doc.value, item.doc.value] as const;
+  const { gone, come } = changedEntries(head.slot, container.indexing, ...versions, item.serial);
+  for (const key of gone) writes.remove(key);
+  for (const key of come) writes.put(key, NOTHING);
 }
 
 function replaceUniqueEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {

@@ -27,7 +27,7 @@ import type { Lsn, Serial } from '../engine.js';
 import type { Key } from './store.js';
 
 export const SERIAL_BYTES = 6;
-const PREFIX_BYTES = 5;
+export const PREFIX_BYTES = 5;
 const PARTITION_BYTES_MAX = 256;
 const VALUES_BYTES_MAX = 512;
 
@@ -61,7 +61,7 @@ export const headKey = (slot: Slot): Key => prefix(slot, 'head', 0);
 
 export function documentKey(slot: Slot, serial: Serial): Key {
   const key = prefix(slot, 'document', SERIAL_BYTES);
-  key.writeUIntBE(serial, PREFIX_BYTES, SERIAL_BYTES);
+  writeSerial(key, serial, PREFIX_BYTES);
   return key;
 }
 
@@ -82,7 +82,7 @@ export function partitionKey(slot: Slot, epk: string, serial: Serial): Key {
   const epkBytes = epk.length >> 1;
   const key = prefix(slot, 'partition', epkBytes + SERIAL_BYTES);
   key.write(epk, PREFIX_BYTES, 'hex');
-  key.writeUIntBE(serial, PREFIX_BYTES + epkBytes, SERIAL_BYTES);
+  writeSerial(key, serial, PREFIX_BYTES + epkBytes);
   return key;
 }
 
@@ -95,16 +95,16 @@ export function partitionBound(slot: Slot, epk: string): Key {
 
 export function changeKey(slot: Slot, lsn: Lsn, serial: Serial): Key {
   const key = prefix(slot, 'change', 2 * SERIAL_BYTES);
-  key.writeUIntBE(lsn, PREFIX_BYTES, SERIAL_BYTES);
-  key.writeUIntBE(serial, PREFIX_BYTES + SERIAL_BYTES, SERIAL_BYTES);
+  writeSerial(key, lsn, PREFIX_BYTES);
+  writeSerial(key, serial, PREFIX_BYTES + SERIAL_BYTES);
   return key;
 }
 
 export function expiryKey(slot: Slot, rule: number, at: number, serial: Serial): Key {
   const key = prefix(slot, 'expiry', 1 + 2 * SERIAL_BYTES);
   key[PREFIX_BYTES] = rule;
-  key.writeUIntBE(at, PREFIX_BYTES + 1, SERIAL_BYTES);
-  key.writeUIntBE(serial, PREFIX_BYTES + 1 + SERIAL_BYTES, SERIAL_BYTES);
+  writeSerial(key, at, PREFIX_BYTES + 1);
+  writeSerial(key, serial, PREFIX_BYTES + 1 + SERIAL_BYTES);
   return key;
 }
 
@@ -124,7 +124,7 @@ export function uniqueKey(
 
 export function waitingKey(slot: Slot, serial: Serial): Key {
   const key = prefix(slot, 'waiting', SERIAL_BYTES);
-  key.writeUIntBE(serial, PREFIX_BYTES, SERIAL_BYTES);
+  writeSerial(key, serial, PREFIX_BYTES);
   return key;
 }
 
@@ -165,15 +165,31 @@ export function withRest(slot: Slot, name: Table, rest: Uint8Array): Key {
 }
 
 export const tableOf = (key: Key): number => key[PREFIX_BYTES - 1] ?? 0;
+/** Deciding a write reads these entries; the others are only ever written in a commit. */
+export function isReadBack(key: Key): boolean {
+  const code = tableOf(key);
+  return (
+    code !== table.path &&
+    code !== table.change &&
+    code !== table.partition &&
+    code !== table.expiry
+  );
+}
 export const tableCode = (name: Table): number => table[name];
 export const serialAtEnd = (key: Key): Serial =>
   key.readUIntBE(key.length - SERIAL_BYTES, SERIAL_BYTES);
 /** Reads the instant of an expiry key. */
 export const instantOf = (key: Key): number => key.readUIntBE(PREFIX_BYTES + 1, SERIAL_BYTES);
 
+/** As `writeUIntBE` for six bytes, in a third of its time. */
+export function writeSerial(bytes: Buffer, serial: number, at: number): void {
+  bytes.writeUInt16BE(Math.floor(serial / 0x1_0000_0000), at);
+  bytes.writeUInt32BE(serial % 0x1_0000_0000, at + 2);
+}
+
 export function serialValue(serial: Serial): Buffer {
   const value = Buffer.allocUnsafe(SERIAL_BYTES);
-  value.writeUIntBE(serial, 0, SERIAL_BYTES);
+  writeSerial(value, serial, 0);
   return value;
 }
 export function readSerial(value: Uint8Array): Serial {
@@ -186,7 +202,8 @@ export function asBuffer(bytes: Uint8Array): Buffer {
     : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function prefix(slot: Slot, name: Table, more: number): Key {
+/** The beginning of a key, with room for more bytes. */
+export function prefix(slot: Slot, name: Table, more: number): Key {
   const key = Buffer.allocUnsafe(PREFIX_BYTES + more);
   key.writeUInt32BE(slot, 0);
   key[PREFIX_BYTES - 1] = table[name];

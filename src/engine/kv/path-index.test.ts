@@ -1,9 +1,22 @@
 // The entries of documents in the index over paths.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  type Random,
+  randomInteger,
+  randomPick,
+  seededRandom,
+  seedFromEnvironment,
+} from '../../value/random.suite.js';
 import type { Indexing, IndexPath } from '../indexing.js';
 import { serialAtEnd } from './keys.js';
-import { compositePrefix, pathEntries, pathPrefix, versionPrefix } from './path-index.js';
+import {
+  changedEntries,
+  compositePrefix,
+  pathEntries,
+  pathPrefix,
+  versionPrefix,
+} from './path-index.js';
 
 const SLOT = 3;
 const ALL: Indexing = {
@@ -86,4 +99,73 @@ test('versions do not meet', () => {
     [false, true, false],
   );
   assert.deepEqual(pathEntries(SLOT, { ...ALL, rules: [] }, { a: 1 }, 9), []);
+});
+
+const POLICIES: readonly [Indexing, ...Indexing[]] = [
+  ALL,
+  {
+    ...ALL,
+    rules: [
+      { path: [], below: true, include: false },
+      { path: ['a'], below: true, include: true },
+      { path: ['b', 'c'], below: false, include: true },
+      { path: ['list', null], below: false, include: true },
+    ],
+  },
+  {
+    ...ALL,
+    rules: [...ALL.rules, { path: ['b'], below: true, include: false }],
+    composites: [
+      [
+        { path: ['a'], descending: false },
+        { path: ['b', 'c'], descending: true },
+      ],
+    ],
+  },
+];
+
+function randomPart(random: Random, depth: number): unknown {
+  const roll = randomInteger(random, depth > 0 ? 8 : 5);
+  if (roll < 3) return randomInteger(random, 3);
+  if (roll === 3) return randomPick(random, ['', 'x', 'y'.repeat(2000), `${'y'.repeat(2000)}z`]);
+  if (roll === 4) return randomPick(random, [null, true, false]);
+  const parts = Array.from({ length: randomInteger(random, 4) }, () =>
+    randomPart(random, depth - 1),
+  );
+  if (roll === 5) return parts;
+  return Object.fromEntries(parts.map((part) => [randomPick(random, ['a', 'b', 'c']), part]));
+}
+
+function randomDocument(random: Random): Record<string, unknown> {
+  const names = ['a', 'b', 'list', '__proto__', 'other'] as const;
+  const chosen = names.filter(() => random() < 0.8);
+  return JSON.parse(
+    `{${chosen.map((name) => `"${name}":${JSON.stringify(randomPart(random, 3))}`).join()}}`,
+  );
+}
+
+test('what changes between two versions turns the entries of one into those of the other', () => {
+  const seed = seedFromEnvironment();
+  const random = seededRandom(seed);
+  for (let round = 0; round < 3000; round++) {
+    const indexing = randomPick(random, POLICIES);
+    const before = randomDocument(random);
+    const changed = randomDocument(random);
+    // Most replaced documents differ in few places.
+    const after = random() < 0.5 ? changed : { ...before, a: changed.a ?? 1, list: before.list };
+    const after2 = JSON.parse(JSON.stringify(after));
+    const names = (document: unknown) =>
+      new Set(pathEntries(SLOT, indexing, document, 9).map((key) => key.toString('hex')));
+    const { gone, come } = changedEntries(SLOT, indexing, before, after2, 9);
+    const entries = names(before);
+    for (const key of gone) assert(entries.delete(key.toString('hex')), 'gone, but was not there');
+    for (const key of come) entries.add(key.toString('hex'));
+    assert.deepEqual([...entries].sort(), [...names(after2)].sort(), `SEED=${seed}`);
+  }
+});
+
+test('a version like the last one changes nothing', () => {
+  const document = { a: [1, { b: 2 }], c: { d: 'x' } };
+  const copy = structuredClone(document);
+  assert.deepEqual(changedEntries(SLOT, ALL, document, copy, 9), { gone: [], come: [] });
 });

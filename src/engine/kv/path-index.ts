@@ -6,7 +6,6 @@
 //   path: the first bytes of a hash of the path: names of any length and number cost nothing.
 //   value: encoded, bounded. Arrays and objects have an entry with their type alone, and their
 //   contents have entries of their own; elements of arrays share the path of "any element".
-import { murmur128 } from '../../value/murmur.js';
 import { valueAt } from '../../value/path.js';
 import type { Serial } from '../engine.js';
 import {
@@ -20,12 +19,12 @@ import {
   ruleTree,
   sortableBytes,
 } from '../indexing.js';
-import { SERIAL_BYTES, type Slot, withRest } from './keys.js';
+import { PREFIX_BYTES, prefix, SERIAL_BYTES, type Slot, writeSerial } from './keys.js';
+import { nodeAt, PathNode, rootPath } from './path-tree.js';
 import type { Key } from './store.js';
 
 const HASH_BYTES = 8;
 const VERSION_BYTES = 2;
-const PATHS_CACHED_MAX = 20_000;
 
 /** The keys of all entries of a document, each of them once. */
 export function pathEntries(
@@ -35,29 +34,131 @@ export function pathEntries(
   serial: Serial,
 ): readonly Key[] {
   if (indexing.rules.length === 0) return [];
-  const keys: Key[] = [];
-  // Elements of an array share a path, and equal ones all of the key.
-  const ofElements = new Map<string, Key>();
-  const add = (path: string, value: unknown) => {
-    const key = entryKey(slot, indexing.version, path, sortableBytes(value), serial);
-    if (path.includes(ELEMENT)) ofElements.set(key.toString('latin1'), key);
-    else keys.push(key);
+  const found = new Found(slot, indexing, serial);
+  const { tree, named, composites } = planOf(indexing);
+  walk(document, rootPath(), tree, tree.below ?? false, found);
+  for (const { path, node } of named) {
+    if (valueAt(document, path as readonly string[]) === undefined) found.add(node, undefined);
+  }
+  for (const { composite, node } of composites) {
+    found.addBytes(node, compositeValues(composite, document));
+  }
+  return found.keys();
+}
+
+export interface ChangedEntries {
+  readonly gone: readonly Key[];
+  readonly come: readonly Key[];
+}
+
+/**
+ * The entries in which two versions of a document differ. Most values stay as they are when an item
+ * is replaced; for those no key is made at all. A key may be gone and come at once, when long
+ * values differ behind what keys hold of them: then it is there.
+ */
+export function changedEntries(
+  slot: Slot,
+  indexing: Indexing,
+  before: unknown,
+  after: unknown,
+  serial: Serial,
+): ChangedEntries {
+  if (indexing.rules.length === 0) return { gone: [], come: [] };
+  const gone = new Found(slot, indexing, serial);
+  const come = new Found(slot, indexing, serial);
+  const { tree, named, composites } = planOf(indexing);
+  walkBoth([before, after], rootPath(), tree, tree.below ?? false, [gone, come]);
+  for (const { path, node } of named) {
+    const lacked = valueAt(before, path as readonly string[]) === undefined;
+    const lacks = valueAt(after, path as readonly string[]) === undefined;
+    if (lacked && !lacks) gone.add(node, undefined);
+    if (lacks && !lacked) come.add(node, undefined);
+  }
+  for (const { composite, node } of composites) {
+    const [old, next] = [compositeValues(composite, before), compositeValues(composite, after)];
+    if (Buffer.compare(old, next) === 0) continue;
+    gone.addBytes(node, old);
+    come.addBytes(node, next);
+  }
+  return { gone: gone.keys(), come: come.keys() };
+}
+
+/** Gathers the keys of one document. */
+class Found {
+  readonly #slot: Slot;
+  readonly #version: number;
+  readonly #serial: Serial;
+  readonly #keys: Key[] = [];
+  /** Equal elements of an array have all of their key in common. */
+  #ofElements: Map<string, Key> | undefined;
+
+  constructor(slot: Slot, indexing: Indexing, serial: Serial) {
+    this.#slot = slot;
+    this.#version = indexing.version;
+    this.#serial = serial;
+  }
+
+  add(node: PathNode, value: unknown): void {
+    this.addBytes(node, sortableBytes(value));
+  }
+
+  addBytes(node: PathNode, value: Uint8Array): void {
+    const at = PREFIX_BYTES + VERSION_BYTES + HASH_BYTES;
+    const key = startOf(this.#slot, this.#version, node, value.length + SERIAL_BYTES);
+    key.set(value, at);
+    writeSerial(key, this.#serial, at + value.length);
+    if (!node.isInArray) {
+      this.#keys.push(key);
+      return;
+    }
+    this.#ofElements ??= new Map();
+    this.#ofElements.set(key.toString('latin1'), key);
+  }
+
+  /** Drops keys of elements that the other has too. */
+  cancelElements(other: Found): void {
+    for (const name of this.#ofElements?.keys() ?? []) {
+      if (!other.#ofElements?.delete(name)) continue;
+      this.#ofElements?.delete(name);
+    }
+  }
+
+  keys(): readonly Key[] {
+    return this.#ofElements === undefined
+      ? this.#keys
+      : [...this.#keys, ...this.#ofElements.values()];
+  }
+}
+
+interface IndexPlan {
+  readonly tree: RuleNode;
+  readonly named: readonly { readonly path: IndexPath; readonly node: PathNode }[];
+  readonly composites: readonly { readonly composite: CompositeIndex; readonly node: PathNode }[];
+}
+const plans = new WeakMap<Indexing, IndexPlan>();
+
+function planOf(indexing: Indexing): IndexPlan {
+  const known = plans.get(indexing);
+  if (known !== undefined) return known;
+  const plan = {
+    tree: ruleTree(indexing),
+    named: namedPaths(indexing).map((path) => ({ path, node: nodeAt(path) })),
+    composites: indexing.composites.map((composite, index) => ({
+      composite,
+      node: compositeNode(index),
+    })),
   };
-  const tree = ruleTree(indexing);
-  walk(document, '', tree, tree.below ?? false, add);
-  for (const path of namedPaths(indexing)) {
-    if (valueAt(document, path as readonly string[]) === undefined) add(pathText(path), undefined);
-  }
-  for (const [index, composite] of indexing.composites.entries()) {
-    const values = compositeValues(composite, document);
-    keys.push(entryKey(slot, indexing.version, compositeText(index), values, serial));
-  }
-  keys.push(...ofElements.values());
-  return keys;
+  plans.set(indexing, plan);
+  return plan;
 }
 
 export function compositePrefix(slot: Slot, version: number, index: number): Key {
-  return prefixOf(slot, version, compositeText(index));
+  return startOf(slot, version, compositeNode(index), 0);
+}
+
+/** No path is written like this, so that composites have hashes of their own. */
+function compositeNode(index: number): PathNode {
+  return new PathNode(`c${index}`, false);
 }
 
 /**
@@ -82,88 +183,81 @@ export function turned(bytes: Uint8Array): Uint8Array {
 
 /** What comes before the values of a path in all its keys. */
 export function pathPrefix(slot: Slot, version: number, path: IndexPath): Key {
-  return prefixOf(slot, version, pathText(path));
+  return startOf(slot, version, nodeAt(path), 0);
 }
 
-function prefixOf(slot: Slot, version: number, text: string): Key {
-  const rest = Buffer.allocUnsafe(VERSION_BYTES + HASH_BYTES);
-  rest.writeUInt16BE(version % 0x1_0000);
-  rest.set(hashOf(text), VERSION_BYTES);
-  return withRest(slot, 'path', rest);
+function startOf(slot: Slot, version: number, node: PathNode, more: number): Key {
+  const key = prefix(slot, 'path', VERSION_BYTES + HASH_BYTES + more);
+  key.writeUInt16BE(version % 0x1_0000, PREFIX_BYTES);
+  key.writeUInt32BE(node.high, PREFIX_BYTES + VERSION_BYTES);
+  key.writeUInt32BE(node.low, PREFIX_BYTES + VERSION_BYTES + 4);
+  return key;
 }
 
 /** The range of everything an older version of the rules has left behind. */
 export function versionPrefix(slot: Slot, version: number): Key {
-  const rest = Buffer.allocUnsafe(VERSION_BYTES);
-  rest.writeUInt16BE(version % 0x1_0000);
-  return withRest(slot, 'path', rest);
+  const key = prefix(slot, 'path', VERSION_BYTES);
+  key.writeUInt16BE(version % 0x1_0000, PREFIX_BYTES);
+  return key;
 }
-
-/** Names may hold any character, so each is written with its length. */
-const NAME = 'n';
-const ELEMENT = '[]';
-const COMPOSITE = 'c';
 
 function walk(
   value: unknown,
-  path: string,
-  node: RuleNode | undefined,
+  path: PathNode,
+  rule: RuleNode | undefined,
   inherited: boolean,
-  add: (path: string, value: unknown) => void,
+  found: Found,
 ): void {
-  const below = node?.below ?? inherited;
-  if ((node?.here ?? below) && path !== '') add(path, value);
+  const below = rule?.below ?? inherited;
+  if ((rule?.here ?? below) && !path.isRoot) found.add(path, value);
   if (typeof value !== 'object' || value === null) return;
   // Nothing beneath is indexed: neither by inheritance nor by a rule of its own.
-  if (!below && !node?.children.size) return;
+  if (!below && !rule?.children.size) return;
   if (Array.isArray(value)) {
-    const child = node?.children.get(null);
-    for (const element of value) walk(element, path + ELEMENT, child, below, add);
+    const child = rule?.children.get(null);
+    for (const element of value) walk(element, path.element(), child, below, found);
     return;
   }
-  for (const [name, member] of Object.entries(value)) {
-    walk(member, path + nameText(name), node?.children.get(name), below, add);
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const name of Object.keys(members)) {
+    walk(members[name], path.member(name), rule?.children.get(name), below, found);
   }
 }
 
-const compositeText = (index: number): string => `${COMPOSITE}${index}`;
-
-function pathText(path: IndexPath): string {
-  return path.map((step) => (step === null ? ELEMENT : nameText(step))).join('');
+/** Walks two versions together, and each alone where they part. */
+function walkBoth(
+  [before, after]: readonly [unknown, unknown],
+  path: PathNode,
+  rule: RuleNode | undefined,
+  inherited: boolean,
+  [gone, come]: readonly [Found, Found],
+): void {
+  if (before === after) return;
+  if (!isObject(before) || !isObject(after)) {
+    if (Array.isArray(before) && Array.isArray(after) && isSame(before, after)) return;
+    if (before !== undefined) walk(before, path, rule, inherited, gone);
+    if (after !== undefined) walk(after, path, rule, inherited, come);
+    // Equal elements may stand in other places, so elements are compared by their keys.
+    gone.cancelElements(come);
+    return;
+  }
+  const below = rule?.below ?? inherited;
+  if (!below && !rule?.children.size) return;
+  const walkMember = (name: string, old: unknown, next: unknown) =>
+    walkBoth([old, next], path.member(name), rule?.children.get(name), below, [gone, come]);
+  for (const name of Object.keys(after)) {
+    walkMember(name, Object.hasOwn(before, name) ? before[name] : undefined, after[name]);
+  }
+  for (const name of Object.keys(before)) {
+    if (!Object.hasOwn(after, name)) walkMember(name, before[name], undefined);
+  }
 }
 
-function nameText(name: string): string {
-  return `${NAME}${name.length}:${name}`;
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const hashes = new Map<string, Buffer>();
-
-function hashOf(text: string): Buffer {
-  const known = hashes.get(text);
-  if (known) return known;
-  // In UTF-8 all lone surrogates would be one character.
-  const bytes = Buffer.from(text, 'utf16le');
-  const { first } = murmur128(bytes, bytes.length);
-  const hash = Buffer.allocUnsafe(HASH_BYTES);
-  hash.writeUInt32BE(first.high >>> 0, 0);
-  hash.writeUInt32BE(first.low >>> 0, 4);
-  if (hashes.size >= PATHS_CACHED_MAX) hashes.clear();
-  hashes.set(text, hash);
-  return hash;
-}
-
-function entryKey(
-  slot: Slot,
-  version: number,
-  path: string,
-  value: Uint8Array,
-  serial: Serial,
-): Key {
-  const at = VERSION_BYTES + HASH_BYTES;
-  const rest = Buffer.allocUnsafe(at + value.length + SERIAL_BYTES);
-  rest.writeUInt16BE(version % 0x1_0000);
-  rest.set(hashOf(path), VERSION_BYTES);
-  rest.set(value, at);
-  rest.writeUIntBE(serial, at + value.length, SERIAL_BYTES);
-  return withRest(slot, 'path', rest);
+/** The same JSON; members in another order are taken for a difference, which costs but is right. */
+function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && JSON.stringify(one) === JSON.stringify(other);
 }

@@ -1,42 +1,71 @@
-// Writes that are not stored yet, seen on top of what is. A batch works on a layer of its own, so
-// that dropping the layer undoes the batch; a group of batches shares the layer below.
+// Writes that are not stored yet, seen on top of what is. A batch marks where it begins, so that
+// rolling back to the mark undoes the batch and nothing else.
+import { isReadBack } from './keys.js';
 import type { Key, Write } from './store.js';
 
 interface Readable {
   get(key: Key): Uint8Array | undefined;
 }
+export interface Mark {
+  readonly writes: number;
+  readonly changes: number;
+}
 
 export class WriteSet implements Readable {
   readonly #below: Readable;
-  readonly #writes = new Map<string, Write>();
+  /** In the order they were made, which decides between two of one key. */
+  readonly #writes: Write[] = [];
+  /** The last write of each key that may be read again. */
+  readonly #latest = new Map<string, Write>();
+  /** What `latest` held before each of its changes. */
+  readonly #changes: (readonly [name: string, before: Write | undefined])[] = [];
 
   constructor(below: Readable) {
     this.#below = below;
   }
 
   get size(): number {
-    return this.#writes.size;
+    return this.#writes.length;
   }
 
   get(key: Key): Uint8Array | undefined {
-    const written = this.#writes.get(nameOf(key));
+    if (!isReadBack(key)) throw new Error('an entry that no write reads again was read');
+    const written = this.#latest.get(nameOf(key));
     return written === undefined ? this.#below.get(key) : written[1];
   }
 
   put(key: Key, value: Uint8Array): void {
-    this.#writes.set(nameOf(key), [key, value]);
+    this.#add([key, value]);
   }
 
   remove(key: Key): void {
-    this.#writes.set(nameOf(key), [key, undefined]);
+    this.#add([key, undefined]);
   }
 
-  mergeInto(target: WriteSet): void {
-    for (const [name, write] of this.#writes) target.#writes.set(name, write);
+  mark(): Mark {
+    return { writes: this.#writes.length, changes: this.#changes.length };
+  }
+
+  rollBack(mark: Mark): void {
+    this.#writes.length = mark.writes;
+    while (this.#changes.length > mark.changes) {
+      const [name, before] = this.#changes.pop() as readonly [string, Write | undefined];
+      if (before === undefined) this.#latest.delete(name);
+      else this.#latest.set(name, before);
+    }
   }
 
   entries(): Iterable<Write> {
-    return this.#writes.values();
+    return this.#writes;
+  }
+
+  #add(write: Write): void {
+    this.#writes.push(write);
+    const [key] = write;
+    if (!isReadBack(key)) return;
+    const name = nameOf(key);
+    this.#changes.push([name, this.#latest.get(name)]);
+    this.#latest.set(name, write);
   }
 }
 
