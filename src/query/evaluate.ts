@@ -13,15 +13,29 @@ import type { AggregateCall, Order, Query, Source } from './logical.js';
 export type Rows = (frame: Frame, visit: () => boolean) => boolean;
 
 const SUBQUERY_ROWS_MAX = 100_000;
-/** Rows of one document are made in one go, so there is an end to how far JOINs may multiply. */
+/** There is an end to how far JOINs may multiply. */
 const ROWS_PER_DOCUMENT_MAX = 100_000;
+
+/** The rows of a document that are made in one go; those before are passed over once more. */
+export interface RowWindow {
+  from: number;
+  until: number;
+  /** How many there were so far; more than `until` says that the window was too small. */
+  seen: number;
+}
 
 export const compile = compilerWith(runSubquery);
 
 /** The rows that pass the sources and the filter of a query. */
-export function compileRows(query: Query): Rows {
+export function compileRows(query: Query, window?: RowWindow): Rows {
   const where = query.where && compile(query.where);
   const last: Rows = (frame, visit) => {
+    if (window) {
+      window.seen += 1;
+      if (window.seen > ROWS_PER_DOCUMENT_MAX) throw tooManyRows();
+      if (window.seen <= window.from) return true;
+      if (window.seen > window.until) return false;
+    }
     frame.rows += 1;
     if (frame.rows > ROWS_PER_DOCUMENT_MAX) throw tooManyRows();
     return where && where(frame) !== true ? true : visit();

@@ -32,6 +32,9 @@ import { type SortedRow, SortedRows } from './sorted-rows.js';
 const BATCH = { rowsMax: 200, bytesMax: 1_000_000 };
 /** A page of rows as they come ends after this time, and the next one goes on. */
 const STREAM_MS = 2000;
+/** After this time, and after so many rows of one document, everybody else has a turn. */
+const TURN_MS = 20;
+const ROWS_PER_TURN = 5000;
 
 /** Thrown when the client has gone and the rest of the work is for nobody. */
 export class Abandoned extends Error {}
@@ -69,6 +72,8 @@ class Run {
   readonly #weight: number;
   /** Whether documents are sent on without being looked into. */
   readonly #asStored: boolean;
+  readonly #window = { from: 0, until: 0, seen: 0 };
+  #turn = stopwatch();
 
   constructor(query: Query, plan: Plan, request: PageRequest) {
     this.#query = query;
@@ -77,7 +82,7 @@ class Run {
     const { project, where, distinct, rank } = query;
     const isPlain = project.kind === 'document' && !where && !distinct && !rank;
     this.#asStored = isPlain && plan.ordered;
-    this.#rows = compileRows(query);
+    this.#rows = compileRows(query, this.#window);
     this.#project =
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
     this.#weight = request.isTimed ? countExpressions(query) : 0;
@@ -92,6 +97,7 @@ class Run {
     const page = this.#page(after ?? this.#query);
     const take = () => this.#take(page, this.#project(this.#frame));
     if (after) return this.#end(page, undefined);
+    this.#window.until = Number.POSITIVE_INFINITY;
     if (!this.#query.grouped) this.#rows(this.#frame, take);
     else {
       const groups = compileGroups(this.#query)(this.#frame);
@@ -119,17 +125,21 @@ class Run {
         let row = 0;
         // The document that was in the middle of its rows may be gone, and this another one.
         if (item.serial !== skipOf) skip = 0;
-        const wholly = this.#visit(item, (text) => {
+        const visited = this.#visit(item, (text) => {
           const isSkipped = row < skip;
           if (!isSkipped && (page.full || page.exhausted || !page.add(text))) return false;
           row += 1;
           return true;
         });
+        const wholly = typeof visited === 'boolean' ? visited : await visited;
         if (page.exhausted) return this.#end(page, undefined);
         skip = wholly ? 0 : row;
         skipOf = item.serial;
         resume = () => base64(wholly ? batch.resumeAfter(index) : batch.resumeAt(index));
         if (!wholly) return this.#end(page, position());
+        if (this.#turn() < TURN_MS) continue;
+        if (took() > STREAM_MS) return this.#end(page, position());
+        await this.#pause();
       }
       const { resume: behind } = batch;
       if (behind === undefined) break;
@@ -162,7 +172,7 @@ class Run {
     for await (const batch of this.#batches()) {
       for (const item of batch.items) {
         let row = 0;
-        this.#visit(item, (text) => {
+        const rest = this.#visit(item, (text) => {
           const identity = this.#query.distinct
             ? identityOf(this.#project(this.#frame))
             : `${String(item.serial).padStart(16, '0')}.${String(row).padStart(8, '0')}`;
@@ -171,6 +181,7 @@ class Run {
           if (complete || keys[0] !== UNDEFINED_KEY) visit({ keys, identity, text });
           return true;
         });
+        if (rest !== true || this.#turn() > TURN_MS) await this.#pause(rest);
       }
     }
   }
@@ -183,10 +194,11 @@ class Run {
     const ranking = new Ranking(rank, compile);
     for await (const batch of this.#batches()) {
       for (const item of batch.items) {
-        this.#visit(item, (text) => {
+        const rest = this.#visit(item, (text) => {
           ranking.add(this.#frame, text);
           return true;
         });
+        if (rest !== true || this.#turn() > TURN_MS) await this.#pause(rest);
       }
     }
     let passed = after?.passed ?? 0;
@@ -246,7 +258,10 @@ class Run {
   async #fold(): Promise<Groups> {
     const groups = compileGroups(this.#query)(this.#frame);
     for await (const batch of this.#batches()) {
-      for (const item of batch.items) this.#bindAndRun(item, () => groups.add(this.#frame));
+      for (const item of batch.items) {
+        const rest = this.#bindAndRun(item, () => groups.add(this.#frame));
+        if (rest !== true || this.#turn() > TURN_MS) await this.#pause(rest);
+      }
     }
     return groups;
   }
@@ -279,8 +294,14 @@ class Run {
     }
   }
 
-  /** Calls back with the text of every row of a document; rows that are undefined are none. */
-  #visit(item: Batch['items'][number], take: (text: () => RowText) => boolean): boolean {
+  /**
+   * Calls back with the text of every row of a document; rows that are undefined are none. False
+   * when that said to stop; a promise of it where the rows are too many for one turn.
+   */
+  #visit(
+    item: Batch['items'][number],
+    take: (text: () => RowText) => boolean,
+  ): boolean | Promise<boolean> {
     const asStored = this.#query.project.kind === 'document';
     return this.#bindAndRun(item, () => {
       if (asStored) return take(() => item.doc.bytes);
@@ -289,20 +310,50 @@ class Run {
     });
   }
 
-  #bindAndRun(item: Batch['items'][number], visit: () => boolean): boolean {
+  #bindAndRun(item: Batch['items'][number], visit: () => boolean): boolean | Promise<boolean> {
     this.#work.documents += 1;
     this.#work.documentBytes += item.doc.bytes.length;
     this.#frame.serial = item.serial;
-    this.#frame.rows = 0;
     if (!this.#asStored) this.#frame.slots[ROOT] = item.doc.value;
     let matched = 0;
-    const wholly = this.#rows(this.#frame, () => {
+    const counting = () => {
+      if (matched === 0) this.#work.matched += 1;
       matched = 1;
       return visit();
-    });
-    this.#work.matched += matched;
+    };
+    const wholly = this.#makeRows(0, counting);
+    return this.#isCut ? this.#makeMore(counting) : wholly;
+  }
+
+  get #isCut(): boolean {
+    return this.#window.seen > this.#window.until;
+  }
+
+  async #makeMore(visit: () => boolean): Promise<boolean> {
+    let wholly = false;
+    while (this.#isCut) {
+      await this.#pause();
+      wholly = this.#makeRows(this.#window.until, visit);
+    }
+    return wholly;
+  }
+
+  #makeRows(from: number, visit: () => boolean): boolean {
+    this.#window.from = from;
+    this.#window.until = from + ROWS_PER_TURN;
+    this.#window.seen = 0;
+    this.#frame.rows = 0;
+    const wholly = this.#rows(this.#frame, visit);
     this.#work.instructions += this.#frame.rows * this.#weight;
     return wholly;
+  }
+
+  /** Lets everybody else go first, once what is under way is done. */
+  async #pause(underWay?: boolean | Promise<boolean>): Promise<void> {
+    await underWay;
+    await breathe();
+    if (this.#request.abandoned()) throw new Abandoned();
+    this.#turn = stopwatch();
   }
 }
 
