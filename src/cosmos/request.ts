@@ -45,6 +45,8 @@ export function flag(headers: IncomingHttpHeaders, name: string): boolean {
 export interface PageRequest {
   readonly itemsMax: number;
   readonly continuation: string | undefined;
+  /** How long the token of the next page may be. */
+  readonly tokenBytesMax: number;
 }
 
 export function pageOf(headers: IncomingHttpHeaders): PageRequest {
@@ -52,7 +54,19 @@ export function pageOf(headers: IncomingHttpHeaders): PageRequest {
   return {
     itemsMax: pageSize(text),
     continuation: header(headers, 'x-ms-continuation') || undefined,
+    tokenBytesMax: tokenLimit(headers),
   };
+}
+
+const TOKEN_LIMIT = 'x-ms-documentdb-responsecontinuationtokenlimitinkb';
+
+/** Tokens of lists are always shorter than the least that can be asked for. */
+function tokenLimit(headers: IncomingHttpHeaders): number {
+  const value = header(headers, TOKEN_LIMIT);
+  if (value === undefined || value === '') return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d{0,5}$/.test(value)) return Number(value) * 1024;
+  const why = 'It must be a whole number of kilobytes from 1 to 999999.';
+  throw failure('invalidHeader', { header: TOKEN_LIMIT, value, why });
 }
 
 function pageSize(text: string | undefined): number {

@@ -17,6 +17,8 @@ export interface QueryRequest {
   readonly name: string;
   readonly itemsMax: number;
   readonly continuation: string | undefined;
+  /** A longer token gives way to one that tells how many rows there were. */
+  readonly tokenBytesMax: number;
   readonly at: Instant;
   readonly abandoned: () => boolean;
   /** Whether somebody asks how long the parts of the work take. */
@@ -84,7 +86,7 @@ async function answerPage(
   const { derived } = request.query;
   const below = derived && (await deriveRows(documents, { ...task, query: derived }, planOf));
   const page = await runTask(documents, task, below ? overValues(below.values) : planOf, after);
-  const continuation = page.next && encodeContinuation(Buffer.from(JSON.stringify(page.next)), tag);
+  const continuation = page.next && tokenFor(page.next, tag, request);
   const again = after !== undefined && (below !== undefined || after.way !== 'stream');
   if (!below) return { ...page, continuation, again };
   // What was read from the container counts, not what was made of it.
@@ -96,6 +98,17 @@ async function answerPage(
     work: { ...work, outputMs },
     took: { ...took, runMs },
   };
+}
+
+/** A place in the data is as long as what the data is sorted by; a number of rows is short. */
+function tokenFor(next: Position, tag: string, request: QueryRequest): string {
+  const encode = (position: Position) =>
+    encodeContinuation(Buffer.from(JSON.stringify(position)), tag);
+  const token = encode(next);
+  if (token.length <= request.tokenBytesMax) return token;
+  const { limit, taken } = next;
+  const offset = request.query.offset + (taken ?? 0);
+  return encode({ way: 'stream', resume: undefined, skip: 0, skipOf: 0, offset, limit, taken });
 }
 
 function positionIn(token: string, tag: string): Position {

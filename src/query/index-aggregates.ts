@@ -50,12 +50,15 @@ export async function lookUpGroups(
   return counted && { finish: finishWith(counted, path), lsn: counted.lsn };
 }
 
+/** In the order of identities, by which pages go on; with long texts it is not the index's. */
 function finishWith({ values }: CountedValues, path: IndexPath): Groups['finish'] {
+  const groups = values.map(({ value, items }) => ({ value, items, identity: identityOf(value) }));
+  groups.sort((a, b) => (a.identity < b.identity ? -1 : 1));
   return (frame: Frame, visit) => {
-    for (const { value, items } of values) {
+    for (const { value, items, identity } of groups) {
       frame.slots[ROOT] = documentWith(path, value);
       frame.aggregates = frame.aggregates.map(() => items);
-      if (!visit(identityOf(value))) return;
+      if (!visit(identity)) return;
     }
   };
 }

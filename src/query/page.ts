@@ -73,6 +73,8 @@ export type Position = Counts &
 /** What OFFSET and LIMIT still ask for. */
 export interface Counts {
   readonly offset: number;
+  /** Rows that were on the pages so far. */
+  readonly taken?: number | undefined;
   readonly limit: number | undefined;
 }
 
@@ -81,6 +83,7 @@ export class PageBuilder {
   readonly rows: RowText[] = [];
   #offset: number;
   #limit: number | undefined;
+  readonly #taken: number;
   /** How long it took to write the rows, where that was asked for. */
   outputMs = 0;
   #bytes = 0;
@@ -91,10 +94,12 @@ export class PageBuilder {
     this.#request = request;
     this.#offset = counts.offset;
     this.#limit = counts.limit;
+    this.#taken = counts.taken ?? 0;
   }
 
   get counts(): Counts {
-    return { offset: this.#offset, limit: this.#limit };
+    const taken = this.#taken + this.rows.length;
+    return { offset: this.#offset, limit: this.#limit, taken };
   }
 
   /** No further row will ever be taken. */

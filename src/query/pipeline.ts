@@ -51,11 +51,11 @@ export async function runPage(
     const known = await lookUpAggregates(planned, request.at);
     if (known) return run.known(known, after);
     const groups = await lookUpGroups(planned, request.at);
-    return run.groups(after?.way === 'groups' ? after : undefined, groups);
+    return run.groups(after, groups);
   }
-  if (query.rank) return run.ranked(query.rank, after?.way === 'ranked' ? after : undefined);
+  if (query.rank) return run.ranked(query.rank, after);
   if (after?.way === 'sorted' || query.distinct || !plan.ordered) {
-    return run.sorted(after?.way === 'sorted' ? after : undefined);
+    return run.sorted(after);
   }
   return run.stream(after?.way === 'stream' ? after : undefined);
 }
@@ -149,8 +149,9 @@ class Run {
     return this.#end(page, undefined);
   }
 
-  async sorted(after: Extract<Position, { way: 'sorted' }> | undefined): Promise<QueryPage> {
-    const page = this.#page(after ?? this.#query);
+  async sorted(position: Position | undefined): Promise<QueryPage> {
+    const page = this.#page(position ?? this.#query);
+    const after = position?.way === 'sorted' ? position : undefined;
     const { distinct, order } = this.#query;
     const best = new SortedRows(order, distinct, Math.max(1, page.room), after);
     await this.#eachSorted((row) => best.add(row));
@@ -186,11 +187,9 @@ class Run {
     }
   }
 
-  async ranked(
-    rank: Rank,
-    after: Extract<Position, { way: 'ranked' }> | undefined,
-  ): Promise<QueryPage> {
-    const page = this.#page(after ?? this.#query);
+  async ranked(rank: Rank, position: Position | undefined): Promise<QueryPage> {
+    const page = this.#page(position ?? this.#query);
+    const after = position?.way === 'ranked' ? position : undefined;
     const ranking = new Ranking(rank, compile);
     for await (const batch of this.#batches()) {
       for (const item of batch.items) {
@@ -222,10 +221,11 @@ class Run {
   }
 
   async groups(
-    after: Extract<Position, { way: 'groups' }> | undefined,
+    position: Position | undefined,
     counted: Awaited<ReturnType<typeof lookUpGroups>>,
   ): Promise<QueryPage> {
-    const page = this.#page(after ?? this.#query);
+    const page = this.#page(position ?? this.#query);
+    const after = position?.way === 'groups' ? position : undefined;
     const groups = counted ?? (await this.#fold());
     if (counted) this.#work.lsn = counted.lsn;
     this.#frame.aggregates = this.#query.aggregates.map(() => undefined);

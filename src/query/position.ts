@@ -7,6 +7,7 @@ export function isPosition(value: unknown): value is Position {
   const position = value as Readonly<Record<string, unknown>>;
   if (!isCount(position.offset)) return false;
   if (position.limit !== undefined && !isCount(position.limit)) return false;
+  if (position.taken !== undefined && !isCount(position.taken)) return false;
   switch (position.way) {
     case 'stream':
       return (

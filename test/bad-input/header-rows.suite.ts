@@ -215,6 +215,16 @@ const booleans: readonly Row[] = ['maybe', '1', 'yes', 'true, true', 'truefalse'
   },
 );
 
+const TOKEN_LIMIT = 'x-ms-documentdb-responsecontinuationtokenlimitinkb';
+
+const tokenLimits: readonly Row[] = ['0', '-1', '1.5', 'one', '1 KB', '9999999'].flatMap((value) =>
+  ['/dbs', DOCS].map((path) =>
+    row('GET', path, 400, [`Value '${value}'`, TOKEN_LIMIT, 'whole number of kilobytes'], {
+      headers: { ...IN_A, [TOKEN_LIMIT]: value },
+    }),
+  ),
+);
+
 const AMOUNT = 'x-ms-offer-throughput';
 const AUTOPILOT = 'x-ms-cosmos-offer-autopilot-settings';
 
@@ -350,6 +360,7 @@ export async function headerRows(target: Target): Promise<readonly Row[]> {
     tooLongKey('old', '漢'.repeat(34), 102, 101),
     ...ranges,
     ...booleans,
+    ...tokenLimits,
     ...amounts,
     ...autopilot,
     ...conditions,

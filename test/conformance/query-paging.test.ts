@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { Container } from '@azure/cosmos';
-import { type Box, ok, type Server, serve } from './support.suite.js';
+import { type Box, documents, headerOf, ok, type Server, serve } from './support.suite.js';
 
 const server = await serve();
 const client = server.client();
@@ -172,6 +172,60 @@ describe('the pages cost together what the whole costs', () => {
     });
   }
 });
+
+test('a token is no longer than the client wants it', async () => {
+  const own = await server.box();
+  const count = 9;
+  for (let n = 0; n < count; n++) {
+    const long = `${'x'.repeat(1400)}${(n * 5) % count}`;
+    ok(await own.create({ id: `${n}`, pk: `p${n % 3}`, long, tags: ['a', 'b'] }), 201);
+  }
+  for (const [query, rows] of [
+    ['SELECT VALUE c.id FROM c ORDER BY c.long', count],
+    ['SELECT VALUE c.id FROM c ORDER BY c.long DESC OFFSET 2 LIMIT 6', 6],
+    ["SELECT VALUE c.id FROM c WHERE c.long > 'x' AND c.id != '3'", count - 1],
+    ['SELECT VALUE [c.id, t] FROM c JOIN t IN c.tags ORDER BY c.long', 2 * count],
+    ['SELECT DISTINCT VALUE c.long FROM c ORDER BY c.long', count],
+    ['SELECT c.long, COUNT(1) AS n FROM c GROUP BY c.long', count],
+  ] as const) {
+    const whole = await pagesBy(own, query, '1000', {});
+    const short = await pagesBy(own, query, '2', { [TOKEN_LIMIT]: '1' });
+    const free = await pagesBy(own, query, '2', {});
+    assert.equal(whole.rows.length, rows, query);
+    assert.deepEqual(short.rows, whole.rows, query);
+    assert.deepEqual(free.rows, whole.rows, query);
+    assert.ok(Math.max(...short.tokens) <= 1024, `${query}: ${Math.max(...short.tokens)}`);
+  }
+  const ordered = await pagesBy(own, 'SELECT VALUE c.id FROM c ORDER BY c.long', '2', {});
+  assert.ok(Math.max(...ordered.tokens) > 1024, 'a place among long values is long');
+});
+
+const TOKEN_LIMIT = 'x-ms-documentdb-responsecontinuationtokenlimitinkb';
+
+async function pagesBy(
+  own: Box,
+  query: string,
+  size: string,
+  more: Readonly<Record<string, string>>,
+) {
+  const rows: unknown[] = [];
+  const tokens: number[] = [];
+  let token: string | undefined;
+  for (let page = 0; page < PAGES_MAX && (page === 0 || token); page++) {
+    const headers = {
+      ...{ 'content-type': 'application/query+json', 'x-ms-max-item-count': size, ...more },
+      ...(token ? { 'x-ms-continuation': token } : {}),
+    };
+    const reply = ok(
+      await server.send('POST', `${own.path}/docs`, { body: { query }, headers }),
+      200,
+    );
+    rows.push(...documents(reply));
+    token = headerOf(reply, 'x-ms-continuation');
+    if (token) tokens.push(token.length);
+  }
+  return { rows, tokens };
+}
 
 // The item that goes beyond the limit is still on the page.
 test('a page has at most 4 MB, and always an item', async () => {

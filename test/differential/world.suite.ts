@@ -172,6 +172,7 @@ export class World {
         at: instantOfSeconds(this.#nowSeconds),
         abandoned: () => false,
         isTimed: false,
+        tokenBytesMax: Number.POSITIVE_INFINITY,
       });
       assert(page.rows.length <= itemsMax, 'a page has more rows than asked for');
       rows.push(...page.rows.map((row) => JSON.parse(Buffer.from(row).toString()) as unknown));
