@@ -20,26 +20,58 @@ const SEGMENTS_MAX = 12;
 export function parseAddress(url: string): Address {
   const path = withoutOuterSlashes(url);
   if (path === '') return { path: '', shape: '', type: '', names: [], link: '' };
+  const nameStart = path.lastIndexOf('/') + 1;
+  const feed = feeds.get(path.slice(0, nameStart));
+  if (feed !== undefined) return inFeed(feed, path, nameStart);
   const segments = path.split('/');
   if (segments.length > SEGMENTS_MAX) throw failure('invalidPath', { path: `/${path}` });
+  if (segments.length % 2 === 1) return parseFeed(segments, path);
+  return inFeed(parseFeed(segments.slice(0, -1), path), path, nameStart);
+}
+
+const FEEDS_MAX = 1000;
+const FEED_LENGTH_MAX = 1000;
+/** Programs ask for many items of few containers: all but the id is worked out once. */
+const feeds = new Map<string, Address>();
+
+/** The address of a resource in a feed, whose own address is known. */
+function inFeed(feed: Address, path: string, nameStart: number): Address {
+  const { type } = feed;
+  const name = decodeSegment(path.slice(nameStart), path);
+  const start = feed.link === '' ? type : `${feed.link}/${type}`;
+  return {
+    path,
+    shape: `${feed.shape}/*`,
+    type,
+    names: [...feed.names, name],
+    link: `${start}/${name}`,
+  };
+}
+
+/** Segments end in a kind; errors tell the whole path. */
+function parseFeed(segments: readonly string[], whole: string): Address {
   const names: string[] = [];
-  let type = '';
-  let shape = '';
-  let link = '';
-  // Every request comes through here, so texts grow in place instead of being gathered and joined.
-  for (let index = 0; index < segments.length; index++) {
-    const segment = segments[index] as string;
+  const shape: string[] = [];
+  const link: string[] = [];
+  segments.forEach((segment, index) => {
     if (index % 2 === 0) {
-      type = segment;
-      shape = index === 0 ? segment : `${shape}/${segment}`;
-    } else {
-      const name = decodeSegment(segment, path);
-      names.push(name);
-      shape += '/*';
-      link = link === '' ? `${type}/${name}` : `${link}/${type}/${name}`;
+      shape.push(segment);
+      if (index < segments.length - 1) link.push(segment);
+      return;
     }
+    const name = decodeSegment(segment, whole);
+    names.push(name);
+    shape.push('*');
+    link.push(name);
+  });
+  const path = segments.join('/');
+  const type = segments.at(-1) ?? '';
+  const feed = { path, shape: shape.join('/'), type, names, link: link.join('/') };
+  if (path.length <= FEED_LENGTH_MAX) {
+    if (feeds.size >= FEEDS_MAX) feeds.clear();
+    feeds.set(`${path}/`, feed);
   }
-  return { path, shape, type, names, link };
+  return feed;
 }
 
 /** By hand: a regular expression would try the end anew at every slash of a long run. */

@@ -88,25 +88,22 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
 
 const VERBS_READING: readonly Verb[] = ['GET', 'QUERY', 'PLAN'];
 
-const routes = new Map<string, Route>(
-  table.map(([verb, shape, operation, handle]) => [
-    `${verb} ${shape}`,
-    { operation, handle, readOnly: VERBS_READING.includes(verb) },
-  ]),
-);
+/** By shape, then by verb. */
+const routes = new Map<string, Map<string, Route>>();
+for (const [verb, shape, operation, handle] of table) {
+  const verbs = routes.get(shape) ?? new Map<string, Route>();
+  verbs.set(verb, { operation, handle, readOnly: VERBS_READING.includes(verb) });
+  routes.set(shape, verbs);
+}
 
 export function routeOf(method: string, address: Address, headers: IncomingHttpHeaders): Route {
   const verb = method === 'POST' ? postVerb(headers) : method;
-  const route = routes.get(`${verb} ${address.shape}`);
+  const verbs = routes.get(address.shape);
+  const route = verbs?.get(verb);
   if (route) return route;
   const path = `/${address.path}`;
-  const allowed = table.filter(([, shape]) => shape === address.shape).map(([known]) => known);
-  if (allowed.length === 0) throw failure('invalidPath', { path });
-  throw failure('methodNotAllowed', {
-    method: verb,
-    path,
-    allowed: [...new Set(allowed)].join(', '),
-  });
+  if (verbs === undefined) throw failure('invalidPath', { path });
+  throw failure('methodNotAllowed', { method: verb, path, allowed: [...verbs.keys()].join(', ') });
 }
 
 /** Clients announce queries in three ways; any of them will do. */
