@@ -1,6 +1,7 @@
 // HMAC-SHA-256 (RFC 2104, FIPS 180-4) of short texts, for the signature that every request carries.
-// A call into the system's library costs several times the hash itself, in objects that live for one
-// request; this one keeps the key's state and works in place. No step depends on a secret's value.
+// A call into the system's library costs several times the hash itself, in objects that live for
+// one request; this one keeps the key's state and works in place. No step depends on a secret's
+// value.
 
 const BLOCK_BYTES = 64;
 export const DIGEST_WORDS = 8;
