@@ -17,7 +17,7 @@ export interface QueryBody {
    * Names the query in continuation tokens: text and parameters, but not the filter. Clients that
    * resume an ordered query over several partitions narrow the filter and still send the token.
    */
-  readonly name: string;
+  readonly name: () => string;
 }
 
 export function parseQueryBody(body: Buffer): QueryBody {
@@ -31,10 +31,11 @@ export function parseQueryBody(body: Buffer): QueryBody {
       why: `The query must be a text, not ${JSON.stringify(text)}.`,
     });
   }
+  const { unfiltered } = telling(() => cached(text));
   return {
     text,
     parameters: parametersOf(parameters),
-    name: JSON.stringify([telling(() => cached(text)).unfiltered, parameters ?? null]),
+    name: () => JSON.stringify([unfiltered, parameters ?? null]),
   };
 }
 

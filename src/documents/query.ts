@@ -14,7 +14,7 @@ import { deriveRows, overValues, type PlanOf, type RanPage, runTask } from './ru
 export interface QueryRequest {
   readonly query: Query;
   /** Names the query for its continuation tokens: text and parameters. */
-  readonly name: string;
+  readonly name: () => string;
   readonly itemsMax: number;
   readonly continuation: string | undefined;
   /** A longer token gives way to one that tells how many rows there were. */
@@ -38,7 +38,7 @@ export function queryItems(
   scope: Scope,
   request: QueryRequest,
 ): Promise<AnsweredPage> {
-  const tag = `${container.serial} ${JSON.stringify([scope.partition, scope.span])}`;
+  const tag = () => `${container.serial} ${JSON.stringify([scope.partition, scope.span])}`;
   const { engine } = documents;
   const counted = documents.countsUnpurged && countsOnly(request.query);
   // Without rules nothing is dead, so what is still there is counted.
@@ -70,23 +70,24 @@ export function queryValues(
   tag: string,
   request: QueryRequest,
 ): Promise<AnsweredPage> {
-  return answerPage(documents, tag, request, overValues(values));
+  return answerPage(documents, () => tag, request, overValues(values));
 }
 
 async function answerPage(
   documents: Documents,
-  scopeTag: string,
+  scopeTag: () => string,
   request: QueryRequest,
   planOf: PlanOf,
 ): Promise<AnsweredPage> {
-  const tag = `${scopeTag} ${request.name}`;
+  // Most answers are one page, and need no name.
+  const tag = () => `${scopeTag()} ${request.name()}`;
   const { continuation: token } = request;
-  const after = token === undefined ? undefined : positionIn(token, tag);
+  const after = token === undefined ? undefined : positionIn(token, tag());
   const task = { ...request, bytesMax: PAGE_BYTES_MAX };
   const { derived } = request.query;
   const below = derived && (await deriveRows(documents, { ...task, query: derived }, planOf));
   const page = await runTask(documents, task, below ? overValues(below.values) : planOf, after);
-  const continuation = page.next && tokenFor(page.next, tag, request);
+  const continuation = page.next && tokenFor(page.next, tag(), request);
   const again = after !== undefined && (below !== undefined || after.way !== 'stream');
   if (!below) return { ...page, continuation, again };
   // What was read from the container counts, not what was made of it.

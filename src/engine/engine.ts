@@ -45,8 +45,9 @@ export interface IndexDef {
  * The part of any query language that every engine can understand. It may be weaker than what the
  * client asked.
  */
-export type Filter =
-  | { readonly op: 'and'; readonly all: readonly Filter[] }
+export type Filter = { readonly op: 'and'; readonly all: readonly Filter[] } | SimpleFilter;
+/** A condition on one path. */
+export type SimpleFilter =
   | {
       readonly op: '=' | '<' | '<=' | '>' | '>=';
       readonly path: IndexPath;

@@ -3,6 +3,7 @@
 // groups.
 import type { Batch, Plan } from '../engine/engine.js';
 import { breathe, stopwatch } from '../time/clock.js';
+import type { Instant } from '../time/instant.js';
 import type { Frame } from './compile.js';
 import {
   compile,
@@ -29,6 +30,7 @@ import type { PlannedQuery } from './planner.js';
 import { Ranking } from './rank.js';
 import { type SortedRow, SortedRows } from './sorted-rows.js';
 
+const END = { done: true, value: undefined } as const;
 const BATCH = { rowsMax: 200, bytesMax: 1_000_000 };
 /** A page of rows as they come ends after this time, and the next one goes on. */
 const STREAM_MS = 2000;
@@ -39,25 +41,32 @@ const ROWS_PER_TURN = 5000;
 /** Thrown when the client has gone and the rest of the work is for nobody. */
 export class Abandoned extends Error {}
 
-export async function runPage(
+export function runPage(
   planned: PlannedQuery,
   after: Position | undefined,
   request: PageRequest,
-): Promise<QueryPage> {
+): Promise<QueryPage> | QueryPage {
   const { query, plan } = planned;
   const run = new Run(query, plan, request);
   if (query.sources.length === 0) return run.once(after);
-  if (query.grouped) {
-    const known = await lookUpAggregates(planned, request.at);
-    if (known) return run.known(known, after);
-    const groups = await lookUpGroups(planned, request.at);
-    return run.groups(after, groups);
-  }
+  if (query.grouped) return runGrouped(run, planned, after, request.at);
   if (query.rank) return run.ranked(query.rank, after);
   if (after?.way === 'sorted' || query.distinct || !plan.ordered) {
     return run.sorted(after);
   }
   return run.stream(after?.way === 'stream' ? after : undefined);
+}
+
+async function runGrouped(
+  run: Run,
+  planned: PlannedQuery,
+  after: Position | undefined,
+  at: Instant,
+): Promise<QueryPage> {
+  const known = await lookUpAggregates(planned, at);
+  if (known) return run.known(known, after);
+  const groups = await lookUpGroups(planned, at);
+  return run.groups(after, groups);
 }
 
 class Run {
@@ -119,7 +128,14 @@ class Run {
     };
     // One more than there is room for tells whether there is another page.
     for await (const batch of this.#batches(page.room + 1)) {
+      const taken = this.#takeStored(page, batch);
+      if (taken > 0) {
+        if (page.exhausted) return this.#end(page, undefined);
+        resume = () => base64(batch.resumeAfter(taken - 1));
+        skip = 0;
+      }
       for (const [index, item] of batch.items.entries()) {
+        if (index < taken) continue;
         // Only here is it known that there is another document, and so another page.
         if (page.full) return this.#end(page, position());
         let row = 0;
@@ -281,17 +297,46 @@ class Run {
   }
 
   /** The first batch is as small as the page wants it, later ones grow. */
-  async *#batches(rowsWanted = BATCH.rowsMax): AsyncIterable<Batch> {
+  #batches(rowsWanted = BATCH.rowsMax): AsyncIterable<Batch> {
     const budget = { ...BATCH, rowsMax: Math.min(rowsWanted, BATCH.rowsMax) };
-    for await (const batch of this.#plan.run(this.#request.at, budget)) {
+    const batches = this.#plan.run(this.#request.at, budget)[Symbol.asyncIterator]();
+    let last: Batch | undefined;
+    // No generator, because most queries end with their first batch, and there it would show.
+    const next = async (): Promise<IteratorResult<Batch, undefined>> => {
+      if (last) {
+        if (last.resume === undefined) return END;
+        budget.rowsMax = Math.min(budget.rowsMax * 2, BATCH.rowsMax);
+        await breathe();
+      }
+      const step = await batches.next();
+      if (step.done) return END;
       if (this.#request.abandoned()) throw new Abandoned();
-      this.#work.lsn = batch.lsn;
-      this.#work.lookupMs += batch.lookupMs;
-      this.#work.loadMs += batch.loadMs;
-      yield batch;
-      budget.rowsMax = Math.min(budget.rowsMax * 2, BATCH.rowsMax);
-      if (batch.resume !== undefined) await breathe();
+      last = step.value;
+      this.#work.lsn = last.lsn;
+      this.#work.lookupMs += last.lookupMs;
+      this.#work.loadMs += last.loadMs;
+      return step;
+    };
+    return { [Symbol.asyncIterator]: () => ({ next }) };
+  }
+
+  /** Documents that are rows as they are, as many as fit; how many that were. */
+  #takeStored(page: PageBuilder, { items }: Batch): number {
+    if (!this.#asStored || this.#query.sources.length !== 1) return 0;
+    let taken = 0;
+    for (const item of items) {
+      if (page.full || page.exhausted || !page.add(() => item.doc.bytes)) break;
+      this.#note(item);
+      taken += 1;
     }
+    this.#work.matched += taken;
+    this.#work.instructions += taken * this.#weight;
+    return taken;
+  }
+
+  #note(item: Batch['items'][number]): void {
+    this.#work.documents += 1;
+    this.#work.documentBytes += item.doc.bytes.length;
   }
 
   /**
@@ -311,8 +356,7 @@ class Run {
   }
 
   #bindAndRun(item: Batch['items'][number], visit: () => boolean): boolean | Promise<boolean> {
-    this.#work.documents += 1;
-    this.#work.documentBytes += item.doc.bytes.length;
+    this.#note(item);
     this.#frame.serial = item.serial;
     if (!this.#asStored) this.#frame.slots[ROOT] = item.doc.value;
     let matched = 0;

@@ -61,8 +61,9 @@ export function planQuery(
   };
   const ordered = order.length > 0 && plan.ordered && (!after || after.way === 'stream');
   const done = plan.exact && wanted.exact;
+  const inOrder = ordered || query.order.length === 0;
   return {
-    plan: { ...plan, ordered: ordered || query.order.length === 0 },
+    plan: inOrder === plan.ordered ? plan : { ...plan, ordered: inOrder },
     query: done ? { ...query, where: undefined } : query,
     took: { optimizeMs, planMs: took() - optimizeMs },
     whereDefined: isAboutDocuments(query) && wanted.exact ? whereDefined : undefined,

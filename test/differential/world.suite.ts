@@ -166,7 +166,7 @@ export class World {
       const itemsMax = how.pageSize();
       const page = await queryItems(how.indexed ? this.#indexed : this.#scanned, container, scope, {
         query: lowerSql(parseSql(asked.text), asked.parameters),
-        name: asked.text,
+        name: () => asked.text,
         itemsMax,
         continuation,
         at: instantOfSeconds(this.#nowSeconds),

@@ -1,10 +1,12 @@
 // Ways through composite indexes.
 import { encodeValue } from '../../value/key.js';
-import type { Filter, ScanRequest } from '../engine.js';
+import type { ScanRequest, SimpleFilter } from '../engine.js';
 import {
   bytesMaxOf,
   type CompositeIndex,
   firstAscending,
+  type Indexing,
+  type IndexPath,
   namedPaths,
   samePath,
   showPath,
@@ -13,9 +15,9 @@ import type { Place } from './entries.js';
 import { after } from './keys.js';
 import { compositePart, compositePrefix } from './path-index.js';
 import { intersection, type KeyRange, valueRanges } from './ranges.js';
-import type { Way } from './ways.js';
+import type { Way, WayScope } from './ways.js';
 
-export interface CompositeWay extends Omit<Way, 'partition' | 'span'> {
+export interface CompositeWay extends Way {
   /** How many of its paths have one value each along this way. */
   readonly fixed: number;
   /** Where the value of the next path begins in a key. */
@@ -31,31 +33,36 @@ export interface CompositeWay extends Omit<Way, 'partition' | 'span'> {
 export function compositeWays(
   place: Place,
   request: ScanRequest,
-  conjuncts: readonly Filter[],
+  scope: WayScope,
+  conjuncts: readonly SimpleFilter[],
 ): readonly CompositeWay[] {
-  const ways = place.container.indexing.composites.map((_, index) =>
-    compositeWay(place, request.order, conjuncts, index),
-  );
   // With one equality and nothing else the index of that path alone serves as well.
+  if (conjuncts.length < 2 && (conjuncts.length === 0 || request.order.length === 0)) return [];
+  const ways = place.container.indexing.composites.map((_, index) =>
+    compositeWay(place, request.order, scope, conjuncts, index),
+  );
   return ways.filter((way): way is CompositeWay => {
-    if (!way || conjuncts.length === 0) return false;
-    return way.conditions > 1 || (request.order.length > 0 && way.ordered);
+    return way !== undefined && (way.conditions > 1 || (request.order.length > 0 && way.ordered));
   });
 }
 
 export function compositeWay(
   place: Place,
   order: ScanRequest['order'],
-  conjuncts: readonly Filter[],
+  { partition, span }: WayScope,
+  conjuncts: readonly SimpleFilter[],
   index: number,
 ): CompositeWay | undefined {
   const { indexing } = place.container;
   const composite = indexing.composites[index];
   if (!composite) return undefined;
   const parts = firstAscending(composite);
-  const named = new Set(namedPaths(indexing).map((path) => JSON.stringify(path)));
+  const [head] = parts;
+  if (!head || !conjuncts.some(({ op, path }) => op === '=' && samePath(path, head.path))) {
+    return undefined;
+  }
   const starts: Uint8Array[] = [compositePrefix(place.head.slot, indexing.version, index)];
-  const used = new Set<Filter>();
+  const used = new Set<SimpleFilter>();
   for (const { path, descending } of parts) {
     const equal = conjuncts.find((each) => each.op === '=' && samePath(each.path, path));
     if (equal?.op !== '=') break;
@@ -63,7 +70,6 @@ export function compositeWay(
     starts.push(compositePart(equal.value, descending, parts.length));
   }
   const fixed = starts.length - 1;
-  if (fixed === 0) return undefined;
   const start = Buffer.concat(starts);
   const at = (bytes: Uint8Array) => Buffer.concat([start, bytes]);
   const next = parts[fixed];
@@ -71,7 +77,7 @@ export function compositeWay(
   let exact = true;
   if (next && !next.descending) {
     for (const filter of conjuncts) {
-      if (filter.op === 'and' || !samePath(filter.path, next.path)) continue;
+      if (!samePath(filter.path, next.path)) continue;
       const found = valueRanges(filter, at, after(start), bytesMaxOf(parts.length));
       if (!found) continue;
       used.add(filter);
@@ -80,7 +86,7 @@ export function compositeWay(
     }
   }
   const ordered = ordersBy(order, parts, fixed);
-  if (ordered && order.length === 1 && next && !named.has(JSON.stringify(next.path))) {
+  if (ordered && order.length === 1 && next && !isNamed(indexing, next.path)) {
     const defined = after(at(encodeValue(undefined)));
     ranges = intersection([ranges, [[defined, after(start)]]]) ?? ranges;
   }
@@ -88,14 +94,20 @@ export function compositeWay(
     table: 'path',
     ranges,
     descending: ordered && order[0]?.descending === true,
+    partition,
+    span,
     ordered: ordered || order.length === 0,
-    exact: exact && used.size === conjuncts.length,
+    exact: exact && used.size === conjuncts.length && !indexing.lazy,
     index: composite,
     explain: `${composite.map(({ path }) => showPath(path)).join(', ')} together`,
     fixed,
     start: start.length,
     conditions: used.size,
   };
+}
+
+function isNamed(indexing: Indexing, path: IndexPath): boolean {
+  return namedPaths(indexing).some((each) => samePath(each, path));
 }
 
 /** Whether what follows the fixed paths comes in the order that is asked for, ties included. */

@@ -3,7 +3,7 @@
 import { breathe, stopwatch } from '../../time/clock.js';
 import type { Instant } from '../../time/instant.js';
 import { decodeValues } from '../../value/key.js';
-import type { Counted, CountedValues, Filter, ScanRequest } from '../engine.js';
+import type { Counted, CountedValues, ScanRequest, SimpleFilter } from '../engine.js';
 import { bytesMaxOf, firstAscending, type IndexPath, isIndexed, samePath } from '../indexing.js';
 import { isBehind } from './builder.js';
 import { type CompositeWay, compositeWay } from './composite-ways.js';
@@ -21,11 +21,12 @@ const DEAD_MAX = 5000;
 const VALUES_MAX = 100_000;
 const KEYS_PER_READ = 64;
 const TURN_MS = 3;
+const WHOLE = { partition: undefined, span: undefined };
 
 /** Whether the keys of a way are the items, one each: then `countItems` may count them. */
 export function isCountable(way: Way, { container }: Place): boolean {
   if (!way.exact) return false;
-  if (way.table === 'document') return true;
+  if (way.table === 'document') return !way.partition;
   // Other partitions may share an old hash; the new ones are as long as they must be.
   if (way.table === 'partition') return container.partitionHash !== 'v1';
   return !way.partition && !way.span;
@@ -86,15 +87,15 @@ export function valueRuns(
     if (way) return { ...plain, ranges: way.ranges, isPartial: false };
   }
   for (const index of indexing.composites.keys()) {
-    const way = compositeWay(place, [], conjuncts, index);
+    const way = compositeWay(place, [], WHOLE, conjuncts, index);
     const runs = way?.exact ? runsOf(way, path) : undefined;
     if (runs) return runs;
   }
   return undefined;
 }
 
-function isOn(way: Way, path: IndexPath, conjuncts: readonly Filter[]): boolean {
-  const same = conjuncts.every((each) => each.op !== 'and' && samePath(each.path, path));
+function isOn(way: Way, path: IndexPath, conjuncts: readonly SimpleFilter[]): boolean {
+  const same = conjuncts.every((each) => samePath(each.path, path));
   return way.exact && way.table === 'path' && same && way.index?.length === 1;
 }
 

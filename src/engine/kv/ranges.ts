@@ -1,6 +1,6 @@
 // Conditions as ranges of keys.
 import { encodeValue } from '../../value/key.js';
-import type { Filter } from '../engine.js';
+import type { SimpleFilter } from '../engine.js';
 import { sortableBytes } from '../indexing.js';
 import { after } from './keys.js';
 import type { Key } from './store.js';
@@ -20,7 +20,7 @@ export const HASH_BYTES = 32;
 
 /** The keys of the values that a simple filter allows, where values begin at some place of keys. */
 export function valueRanges(
-  filter: Exclude<Filter, { op: 'and' }>,
+  filter: SimpleFilter,
   at: (bytes: Uint8Array) => Key,
   end: Key,
   bytesMax: number,

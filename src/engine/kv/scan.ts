@@ -15,8 +15,9 @@ import {
   type Resume,
   type ScanRequest,
 } from '../engine.js';
+import { samePath } from '../indexing.js';
 import { isBehind } from './builder.js';
-import type { Place } from './entries.js';
+import { findSerial, type Place } from './entries.js';
 import { countItems, countValues, isCountable, valueRuns } from './fold.js';
 import {
   documentKey,
@@ -31,22 +32,21 @@ import {
 import { contains, type KeyRange } from './ranges.js';
 import { openRecord } from './record.js';
 import { KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
-import { bestWay, missedIndexes, type Way, waysFor } from './ways.js';
+import { bestWay, conjunctsOf, isWhole, missedIndexes, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
 const KEYS_PER_READ = 256;
+const slab = new Slab();
 /** Container and table come before what a resume point holds, and one byte may follow it. */
 const KEY_PREFIX_BYTES_MAX = 8;
 
 export function planScan(store: Store, place: () => Place, request: ScanRequest): Plan {
-  const { head } = place();
-  const { after } = request;
-  const passed = after && passedKey(head.slot, after);
-  const isKnown = knowsAll(store, place(), passed);
-  const ways = waysFor(place(), request, isKnown);
-  const way = passed ? wayOf(ways, passed) : bestWay(store, ways, request);
+  const planned = place();
+  const { head } = planned;
   const { version } = head.index;
+  const passed = request.after && passedKey(head.slot, request.after);
+  const { way, ways, begin, isKnown } = chosenWay(store, planned, request, passed);
   // Entries of other rules are no longer kept up, and soon swept.
   const sameRules = (now: Place): Place => {
     if (now.head.index.version !== version) throw new PlanOutdated();
@@ -58,26 +58,86 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
     ordered: way.ordered,
     limited: false,
     explain: way.explain,
-    indexes: { used: way.index ? [way.index] : [], missed: missedIndexes(place(), request) },
-    async *run(at, budget) {
-      let left = leftAfter(way, passed);
-      while (true) {
+    get indexes() {
+      return { used: way.index ? [way.index] : [], missed: missedIndexes(planned, request) };
+    },
+    run: (at, budget) => {
+      let left: readonly KeyRange[] | undefined = begin;
+      // No generator, which takes longer than reading an item.
+      const next = async (): Promise<IteratorResult<Batch, undefined>> => {
+        if (!left) return { done: true, value: undefined };
         const batch = readBatch(store, valid(place()), way, left, at, budget);
-        yield batch;
-        if (batch.resume === undefined) return;
-        left = leftAfter(way, passedKey(head.slot, batch.resume));
-      }
+        left = batch.resume && leftAfter(way, passedKey(head.slot, batch.resume));
+        return { done: false, value: batch };
+      };
+      return { [Symbol.asyncIterator]: () => ({ next }) };
     },
     count: async (at) => {
-      const countable = [way, ...ways].find((each) => isCountable(each, place()));
+      const countable = [way, ...ways].find((each) => isCountable(each, planned));
       return countable && countItems(store, sameRules(place()), countable, at);
     },
     countBy: async (path, at) => {
-      const runs = isKnown ? valueRuns(place(), request, ways, path) : undefined;
+      const runs = isKnown ? valueRuns(planned, request, ways, path) : undefined;
       return runs && countValues(store, sameRules(place()), runs, at);
     },
   };
 }
+
+interface Choice {
+  readonly way: Way;
+  readonly ways: readonly Way[];
+  /** What is left of the way at the beginning. */
+  readonly begin: readonly KeyRange[];
+  readonly isKnown: boolean;
+}
+
+function chosenWay(
+  store: Store,
+  place: Place,
+  request: ScanRequest,
+  passed: Key | undefined,
+): Choice {
+  const isPoint = !passed || tableOf(passed) === tableCode('document');
+  const point = isPoint ? pointWay(store, place, request) : undefined;
+  if (point) {
+    const begin = point.ranges.filter(([from]) => !passed || Buffer.compare(passed, from) < 0);
+    return { way: point, ways: [point], begin, isKnown: false };
+  }
+  const isKnown = knowsAll(store, place, passed);
+  const ways = waysFor(place, request, isKnown);
+  // A list longer than the container is no shortcut.
+  const short = ways.filter(({ ranges }) => ranges.length <= Math.max(1, place.head.items));
+  const way = passed ? wayOf(ways, passed) : bestWay(store, short, request);
+  return { way, ways, begin: leftAfter(way, passed), isKnown };
+}
+
+/** The one item of a partition with an id, found as a point read finds it. */
+function pointWay(store: Store, place: Place, request: ScanRequest): Way | undefined {
+  const { partition, span, filter, order } = request;
+  if (!partition || partition.length !== place.container.partitionPaths.length) return undefined;
+  if (!filter || (span && !isWhole(span))) return undefined;
+  const conjuncts = conjunctsOf(filter);
+  const wanted = conjuncts.find(({ op, path }) => op === '=' && samePath(path, ID));
+  if (wanted?.op !== '=' || typeof wanted.value !== 'string') return undefined;
+  const serial = findSerial(store, place, { partition, id: wanted.value });
+  const { slot } = place.head;
+  return {
+    table: 'document',
+    ranges:
+      serial === undefined ? [] : [[documentKey(slot, serial), documentKey(slot, serial + 1)]],
+    descending: false,
+    partition,
+    span: undefined,
+    ordered: order.length === 0,
+    exact: conjuncts.length === 1,
+    isPoint: true,
+    explain: 'the item of an id',
+    index: [{ path: ID, descending: false }],
+  };
+}
+
+/** Every document has its own id under this name. */
+const ID = ['id'];
 
 /**
  * Whether the index may be asked: it must be built, and if it is lazy, have caught up. A scan that
@@ -111,21 +171,21 @@ function readBatch(
     lookupMs,
     loadMs: took() - lookupMs,
   });
-  const slab = new Slab();
+  const recordKey = documentKey(place.head.slot, 0);
   const needsKey = way.partition !== undefined || way.span !== undefined;
   let bytes = 0;
   let lookedAt = 0;
   let previous: Key | undefined;
-  for (let ranges = left; ranges.length > 0; ) {
-    const [range, ...more] = ranges;
+  for (let [index, range] = [0, left[0]]; range; ) {
     const wanted = Math.min(KEYS_PER_READ, budget.rowsMax - items.length);
     const from = took();
-    const keys = readKeys(store, way, range as KeyRange, wanted);
+    const keys = readKeys(store, way, range, wanted);
     lookupMs += took() - from;
     for (const key of keys) {
       lookedAt += 1;
       const serial = serialAtEnd(key);
-      const record = store.getInto(slab, documentKey(place.head.slot, serial));
+      key.copy(recordKey, recordKey.length - SERIAL_BYTES, key.length - SERIAL_BYTES);
+      const record = store.getInto(slab, recordKey);
       const item = record && openRecord(record, serial, place.head.rules);
       if (!item || (needsKey && !belongs(item, way, place))) continue;
       if (!isLive(item.fuses, place.container.expiry, at)) continue;
@@ -137,17 +197,23 @@ function readBatch(
       previous = key;
     }
     const last = keys.at(-1);
-    if (last === undefined || keys.length < wanted) ranges = more;
-    else {
+    if (last !== undefined && keys.length >= wanted) {
       if (items.length >= budget.rowsMax || lookedAt >= LOOKED_AT_MAX) return upTo(last);
-      ranges = [remainder(way, range as KeyRange, last), ...more];
+      range = remainder(way, range, last);
+      continue;
     }
+    // Ranges take their time, too; no key is the very beginning of one.
+    lookedAt += 1;
+    index += 1;
+    range = left[index];
+    if (range && lookedAt >= LOOKED_AT_MAX && !way.descending) return upTo(range[0]);
   }
   return upTo(undefined);
 }
 
 function readKeys(store: Store, way: Way, [from, to]: KeyRange, limit: number): readonly Key[] {
   if (Buffer.compare(from, to) >= 0) return [];
+  if (way.isPoint) return [from].slice(0, limit);
   return way.descending ? store.keysDown(from, to, limit) : store.keys(from, to, limit);
 }
 

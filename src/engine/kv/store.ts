@@ -62,11 +62,13 @@ export interface Store extends Reader {
   close(): Promise<void>;
 }
 
-const SLAB_BYTES = 65_536;
+const SLAB_BYTES = 131_072;
+/** Larger parts of it have memory of their own. */
+const SLAB_SHARE = 8;
 
 /**
- * Memory for values that are read one after the other and forgotten together: one piece for many
- * costs less than many pieces.
+ * Memory for values that are read one after the other and soon forgotten: one piece for many costs
+ * less than many pieces. Whoever keeps a value for long copies it.
  */
 export class Slab {
   #memory = NO_MEMORY;
@@ -74,8 +76,9 @@ export class Slab {
 
   /** A copy of the first bytes of a value. */
   copy(value: Uint8Array, length: number): Buffer {
+    if (length > SLAB_BYTES / SLAB_SHARE) return Buffer.from(value.subarray(0, length));
     if (this.#used + length > this.#memory.length) {
-      this.#memory = Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, length));
+      this.#memory = Buffer.allocUnsafeSlow(SLAB_BYTES);
       this.#used = 0;
     }
     const start = this.#used;

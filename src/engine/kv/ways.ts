@@ -2,11 +2,12 @@
 // one with the fewest keys wins, by counting a little and no further.
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
-import type { EpkSpan, Filter, ScanRequest } from '../engine.js';
+import type { EpkSpan, Filter, ScanRequest, SimpleFilter } from '../engine.js';
 import {
   type CompositeIndex,
   compositeFor,
   isIndexed,
+  samePath,
   showPath,
   VALUE_BYTES_MAX,
 } from '../indexing.js';
@@ -16,6 +17,9 @@ import { after, partitionBound, type Table, tableRange } from './keys.js';
 import { compositePrefix, pathPrefix } from './path-index.js';
 import { intersection, type KeyRange, type Ranges, valueRanges } from './ranges.js';
 import type { Key, Reader } from './store.js';
+
+/** What a way is limited to; a span of everything is none. */
+export type WayScope = Pick<Way, 'partition' | 'span'>;
 
 export interface Way {
   readonly table: Table & ('document' | 'partition' | 'path');
@@ -30,6 +34,8 @@ export interface Way {
   /** Whether its ranges say all that the filter says. */
   readonly exact: boolean;
   readonly explain: string;
+  /** Whether each range is the one key it begins with. */
+  readonly isPoint?: boolean;
   /** The index of the policy whose keys these are. */
   readonly index: CompositeIndex | undefined;
 }
@@ -41,41 +47,67 @@ const RANGES_COUNTED_MAX = 20;
 const ORDER_WORTH = 1;
 /** The scan of everything in scope comes first; it is always possible. */
 export function waysFor(place: Place, request: ScanRequest, indexReady: boolean): readonly Way[] {
-  const { partition, span } = request;
-  const base = { partition, span: span && isWhole(span) ? undefined : span };
+  const { partition, filter, order } = request;
+  const span = request.span && isWhole(request.span) ? undefined : request.span;
+  const scope = { partition, span };
+  const { table, ranges, explain } = scopeWay(place, request);
   const whole: Way = {
-    ...base,
-    ...scopeWay(place, request),
+    table,
+    ranges,
     descending: false,
-    ordered: request.order.length === 0,
-    exact: request.filter === undefined,
+    partition,
+    span,
+    ordered: order.length === 0,
+    exact: filter === undefined,
+    explain,
     index: undefined,
   };
-  if (!indexReady || place.container.indexing.rules.length === 0) return [whole];
-  const conjuncts = conjunctsOf(request.filter);
-  const ways = [...byPath(conjuncts).values()].flatMap((filters): Way[] => {
-    const found = filters.map((filter) => rangesOf(place, filter));
-    const [first] = filters;
-    const ranges = intersection(found.flatMap((each) => (each ? [each.ranges] : [])));
-    if (!first || !ranges) return [];
-    const all = filters.length === conjuncts.length && found.every((each) => each?.exact);
+  const ways: Way[] = [whole];
+  if (!indexReady || place.container.indexing.rules.length === 0) return ways;
+  const conjuncts = conjunctsOf(filter);
+  const sorted = orderWay(place, request, scope);
+  if (sorted) ways.push(sorted);
+  for (const filters of byPath(conjuncts)) {
+    const isAll = filters.length === conjuncts.length;
+    const way = pathWay(place, request, scope, filters, isAll);
+    if (way) ways.push(way);
+  }
+  ways.push(...compositeWays(place, request, scope, conjuncts));
+  return ways;
+}
+
+/** All conditions on one path together, which may be all there are. */
+function pathWay(
+  place: Place,
+  request: ScanRequest,
+  { partition, span }: WayScope,
+  filters: readonly SimpleFilter[],
+  isAll: boolean,
+): Way | undefined {
+  const [first] = filters;
+  const found = filters.map((filter) => rangesOf(place, filter));
+  const ranges = intersection(found.flatMap((each) => (each ? [each.ranges] : [])));
+  if (!first || !ranges) return undefined;
+  const { ordered, descending } = order(request, first);
+  return {
+    table: 'path',
+    ranges,
+    descending,
+    partition,
+    span,
+    ordered,
     // An entry may be of an older version of its item while a lazy index catches up.
-    const exact = all && !place.container.indexing.lazy;
-    const explain = found.flatMap((each) => each?.explain ?? []).join(', ');
-    const direction = order(request, first);
-    const index = first.op === 'and' ? undefined : [{ path: first.path, descending: false }];
-    return [{ ...base, table: 'path', ...direction, ranges, exact, explain, index }];
-  });
-  const sorted = orderWay(place, request);
-  const composite = compositeWays(place, request, conjuncts).map((way) => ({ ...base, ...way }));
-  return [whole, ...(sorted ? [{ ...base, ...sorted }] : []), ...ways, ...composite];
+    exact: isAll && found.every((each) => each?.exact) && !place.container.indexing.lazy,
+    explain: filters.map(({ path, op }) => `${showPath(path)} ${op}`).join(', '),
+    index: [{ path: first.path, descending: false }],
+  };
 }
 
 /** The paths of the filter that would be a way if the policy included them. */
 export function missedIndexes(place: Place, request: ScanRequest): readonly CompositeIndex[] {
   const { indexing } = place.container;
   const paths = conjunctsOf(request.filter).flatMap((filter) => {
-    if (filter.op === 'and' || isIndexed(indexing, filter.path)) return [];
+    if (isIndexed(indexing, filter.path)) return [];
     return filter.op === '=' || !filter.path.includes(null) ? [filter.path] : [];
   });
   const apart = new Map(paths.map((path) => [JSON.stringify(path), path]));
@@ -163,11 +195,11 @@ function spanBound({ head, container }: Place, bound: string): Key {
   return after(partitionBound(head.slot, bound.slice(0, digits)));
 }
 
-function isWhole(span: EpkSpan): boolean {
+export function isWhole(span: EpkSpan): boolean {
   return span.from === '' && span.to === 'FF';
 }
 
-export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
+export function conjunctsOf(filter: Filter | undefined): readonly SimpleFilter[] {
   if (filter === undefined) return [];
   return filter.op === 'and' ? filter.all.flatMap(conjunctsOf) : [filter];
 }
@@ -176,34 +208,40 @@ export function conjunctsOf(filter: Filter | undefined): readonly Filter[] {
  * BETWEEN and the like are several conditions on one path: together they are one range. Not so with
  * elements of arrays, where each may be met by another element.
  */
-function byPath(conjuncts: readonly Filter[]): ReadonlyMap<string, readonly Filter[]> {
-  const groups = new Map<string, Filter[]>();
-  for (const [index, filter] of conjuncts.entries()) {
-    const many = filter.op === 'and' || filter.path.includes(null);
-    const path = many ? String(index) : JSON.stringify(filter.path);
-    groups.set(path, [...(groups.get(path) ?? []), filter]);
+function byPath(conjuncts: readonly SimpleFilter[]): readonly (readonly SimpleFilter[])[] {
+  const groups: SimpleFilter[][] = [];
+  for (const filter of conjuncts) {
+    const isMany = filter.path.includes(null);
+    const group = isMany
+      ? undefined
+      : groups.find(([first]) => first && samePath(first.path, filter.path));
+    if (group) group.push(filter);
+    else groups.push([filter]);
   }
   return groups;
 }
 
 /** A range on the very path that is sorted by gives the order for free. */
-function order(request: ScanRequest, filter: Filter): Pick<Way, 'ordered' | 'descending'> {
+function order(request: ScanRequest, filter: SimpleFilter): Pick<Way, 'ordered' | 'descending'> {
   const [first, ...more] = request.order;
   if (!first) return { ordered: true, descending: false };
-  const same =
-    more.length === 0 &&
-    filter.op !== 'and' &&
-    JSON.stringify(filter.path) === JSON.stringify(first.path);
+  const same = more.length === 0 && samePath(filter.path, first.path);
   return { ordered: same, descending: same && first.descending };
 }
 
-function orderWay(place: Place, request: ScanRequest): Omit<Way, 'partition' | 'span'> | undefined {
+function orderWay(
+  place: Place,
+  request: ScanRequest,
+  { partition, span }: WayScope,
+): Way | undefined {
   const found = orderRange(place, request.order);
   if (!found) return undefined;
   return {
     table: 'path',
     ranges: [[found.start, after(found.start)]],
     descending: found.descending,
+    partition,
+    span,
     ordered: true,
     exact: request.filter === undefined,
     index: found.index,
@@ -234,10 +272,9 @@ function orderRange(
 }
 
 /** The keys that a simple filter allows; undefined when the index knows nothing of its path. */
-function rangesOf(place: Place, filter: Filter): (Ranges & Pick<Way, 'explain'>) | undefined {
-  if (filter.op === 'and' || !isIndexed(place.container.indexing, filter.path)) return undefined;
+function rangesOf(place: Place, filter: SimpleFilter): Ranges | undefined {
+  if (!isIndexed(place.container.indexing, filter.path)) return undefined;
   const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
   const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
-  const found = valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX);
-  return found && { ...found, explain: `${showPath(filter.path)} ${filter.op}` };
+  return valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX);
 }
