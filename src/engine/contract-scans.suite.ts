@@ -164,6 +164,28 @@ export function describeScans(f: Fixture): void {
       assert.deepEqual(await find({ filter: { op: '=', path: ['v'], value: 'new' } }), ['n1']);
       await f.engine.check();
     });
+    for (const descending of [false, true]) {
+      const name = `thousands of values, ${descending ? 'downwards' : 'upwards'}`;
+      test(`${name}: batches end in between, and each can be resumed`, async () => {
+        const values = Array.from({ length: 3500 }, (_, n) => n - 500);
+        const filter: Filter = { op: 'in', path: ['v'], values };
+        const order = [{ path: ['v'], descending }];
+        const expected = descending ? ['n2', 'n1', 'n0'] : ['n0', 'n1', 'n2'];
+        let after: Resume | undefined;
+        const found: string[] = [];
+        do {
+          const plan = f.engine.plan(f.box, { ...ALL, filter, order, after });
+          const [batch] = await take(plan.run(NOW, BUDGET), 1);
+          const items = batch?.items ?? [];
+          found.push(...items.map((item) => item.key.id));
+          after = batch?.resume;
+        } while (after !== undefined);
+        assert.deepEqual(
+          found.filter((id) => expected.includes(id)),
+          expected,
+        );
+      });
+    }
     describe('counts agree with what is found, also with dead items about', () => {
       const filters: readonly (Filter | undefined)[] = [
         undefined,

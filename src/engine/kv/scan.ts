@@ -206,7 +206,7 @@ function readBatch(
     lookedAt += 1;
     index += 1;
     range = left[index];
-    if (range && lookedAt >= LOOKED_AT_MAX && !way.descending) return upTo(range[0]);
+    if (range && lookedAt >= LOOKED_AT_MAX) return upTo(range[way.descending ? 1 : 0]);
   }
   return upTo(undefined);
 }
@@ -226,10 +226,15 @@ function remainder(way: Way, [from, to]: KeyRange, last: Key): KeyRange {
 function leftAfter(way: Way, passed: Key | undefined): readonly KeyRange[] {
   const ranges = way.descending ? [...way.ranges].reverse() : way.ranges;
   if (!passed) return ranges;
-  const index = ranges.findIndex((range) => contains(range, passed));
+  const index = ranges.findIndex((range) => isAt(way, range, passed));
   const range = ranges[index];
   if (!range) throw new BadResume();
   return [remainder(way, range, passed), ...ranges.slice(index + 1)];
+}
+
+/** Whether a scan may stand there: within a range, or before it, at the bound it begins at. */
+function isAt(way: Way, range: KeyRange, passed: Key): boolean {
+  return contains(range, passed) || (way.descending && range[1].equals(passed));
 }
 
 /** The last key that a way could have led to before this one: all keys end in a serial. */
@@ -247,7 +252,7 @@ function resumePoint(way: Way, key: Key): Resume {
 /** Resume points come back from clients, so one that no way of this request leads to is refused. */
 function wayOf(ways: readonly Way[], passed: Key): Way {
   // Later ways are narrower: a range that was chosen lies within the order of its path, too.
-  const way = ways.findLast((each) => each.ranges.some((range) => contains(range, passed)));
+  const way = ways.findLast((each) => each.ranges.some((range) => isAt(each, range, passed)));
   if (!way) throw new BadResume();
   return way;
 }
