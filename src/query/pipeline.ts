@@ -28,6 +28,7 @@ import {
 } from './page.js';
 import type { PlannedQuery } from './planner.js';
 import { Ranking } from './rank.js';
+import { type RawFilter, rawFilter } from './raw-filter.js';
 import { type SortedRow, SortedRows } from './sorted-rows.js';
 
 const END = { done: true, value: undefined } as const;
@@ -81,6 +82,7 @@ class Run {
   readonly #weight: number;
   /** Whether documents are sent on without being looked into. */
   readonly #asStored: boolean;
+  readonly #mayMatch: RawFilter | undefined;
   readonly #window = { from: 0, until: 0, seen: 0 };
   #turn = stopwatch();
 
@@ -91,6 +93,7 @@ class Run {
     const { project, where, distinct, rank } = query;
     const isPlain = project.kind === 'document' && !where && !distinct && !rank;
     this.#asStored = isPlain && plan.ordered;
+    this.#mayMatch = where && rawFilter(where);
     this.#rows = compileRows(query, this.#window);
     this.#project =
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
@@ -357,6 +360,7 @@ class Run {
 
   #bindAndRun(item: Batch['items'][number], visit: () => boolean): boolean | Promise<boolean> {
     this.#note(item);
+    if (this.#mayMatch && !this.#mayMatch(asBuffer(item.doc.bytes))) return true;
     this.#frame.serial = item.serial;
     if (!this.#asStored) this.#frame.slots[ROOT] = item.doc.value;
     let matched = 0;
@@ -399,6 +403,12 @@ class Run {
     if (this.#request.abandoned()) throw new Abandoned();
     this.#turn = stopwatch();
   }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 function base64(resume: Uint8Array): string {

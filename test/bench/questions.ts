@@ -4,7 +4,8 @@ import { itemName } from './wire.js';
 
 export interface Question {
   readonly name: string;
-  readonly aim: { readonly least: number };
+  /** How many times PostgreSQL's queries per core-second there are to be; some have no aim. */
+  readonly aim?: { readonly least: number };
   readonly sql: string;
   readonly parameters: readonly string[];
   readonly postgres: string;
@@ -90,8 +91,7 @@ export const QUESTIONS: readonly Question[] = [
     ordered: false,
   },
   {
-    name: 'GROUP BY over a tenth, COUNT and MAX',
-    aim: { least: 1 },
+    name: 'GROUP BY over a tenth, COUNT and MAX, from the documents',
     sql: `SELECT c.state, COUNT(1) AS n, MAX(c.total) AS most FROM c
       WHERE c.month = @month GROUP BY c.state`,
     parameters: ['@month'],
