@@ -1,5 +1,5 @@
-// Installs what is missing, builds what is stale, then runs the task: start, test, check, format,
-// bench or build.
+// Installs what is missing, builds what is stale, then runs the task: start, test, fuzz, check,
+// format, bench or build.
 // Plain JavaScript without imports from npm, because on a fresh clone nothing else exists yet.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,18 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [task = 'start', ...rest] = process.argv.slice(2);
 const TEST_PROCESSES_MAX = 2;
+/** How many times longer the tests of random input run than among all tests. */
+const FUZZ_SCALE = 20;
 
 const tasks = {
   start: () => startServer(),
   build: () => 0,
   test: () => node(['--test', `--test-concurrency=${TEST_PROCESSES_MAX}`, ...testFiles()]),
+  fuzz: () => {
+    process.env.FUZZ_SCALE ??= String(FUZZ_SCALE);
+    rest.push('fuzz');
+    return node(['--test', '--test-concurrency=1', ...testFiles()]);
+  },
   check: () =>
     tool('biome', ['check', '--error-on-warnings']) || node([join('dist', 'scripts', 'tidy.js')]),
   format: () => tool('biome', ['check', '--write']),

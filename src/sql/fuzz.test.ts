@@ -1,22 +1,15 @@
 // Hostile texts: whatever comes in, there is a tree or a SqlError with a place inside the text.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Random,
-  randomInteger,
-  randomPick,
-  randomText,
-  seededRandom,
-  seedFromEnvironment,
-} from '../value/random.suite.js';
-import { corpus } from './corpus.suite.js';
+import { fuzzed, seededRandom, seedFromEnvironment } from '../value/random.suite.js';
 import { TEXT_CHARACTERS_MAX } from './limits.js';
+import { randomMutant, randomSoup } from './mutants.suite.js';
 import { parseSql } from './parser.js';
 import { printSql } from './print.js';
 import { SqlError } from './sql-error.js';
 
-const MUTATIONS = 80_000;
-const SOUPS = 40_000;
+const MUTATIONS = fuzzed(30_000);
+const SOUPS = fuzzed(15_000);
 /** Far above what is needed, to hold on a busy machine; yet anything quadratic fails it. */
 const BOMB_MS_MAX = 30_000;
 
@@ -43,8 +36,7 @@ test('mutations of good queries', (context) => {
   const random = seededRandom(seed);
   let accepted = 0;
   for (let round = 0; round < MUTATIONS; round++) {
-    let text = pick(random, TEXTS);
-    for (let left = randomInteger(random, 3); left >= 0; left--) text = mutate(random, text);
+    const text = randomMutant(random);
     if (check(text, `SEED=${seed} ${JSON.stringify(text)}`)) accepted++;
   }
   assert.ok(accepted > 0 && accepted < MUTATIONS);
@@ -55,9 +47,7 @@ test('token soup', (context) => {
   context.diagnostic(`SEED=${seed}`);
   const random = seededRandom(seed);
   for (let round = 0; round < SOUPS; round++) {
-    const length = 1 + randomInteger(random, 20);
-    const words = Array.from({ length }, () => randomPick(random, SOUP));
-    const text = (random() < 0.7 ? 'SELECT ' : '') + words.join(random() < 0.8 ? ' ' : '');
+    const text = randomSoup(random);
     check(text, `SEED=${seed} ${JSON.stringify(text)}`);
   }
 });
@@ -84,32 +74,6 @@ test('large but flat queries are accepted', () => {
   ];
   for (const text of rows) assert.equal(check(text, text.slice(0, 40)), true, text.slice(0, 40));
 });
-
-const TEXTS = corpus.map(([text]) => text);
-
-function pick(random: Random, texts: readonly string[]): string {
-  return texts[randomInteger(random, texts.length)] ?? '';
-}
-
-function mutate(random: Random, text: string): string {
-  const from = randomInteger(random, text.length + 1);
-  const to = Math.min(text.length, from + randomInteger(random, 6));
-  const [head, middle, tail] = [text.slice(0, from), text.slice(from, to), text.slice(to)];
-  switch (randomInteger(random, 6)) {
-    case 0:
-      return head + tail;
-    case 1:
-      return head + middle + middle + tail;
-    case 2:
-      return `${head}${randomPick(random, SOUP)}${tail}`;
-    case 3:
-      return `${head} ${randomPick(random, SOUP)} ${middle}${tail}`;
-    case 4:
-      return head + randomText(random) + tail;
-    default:
-      return head + pick(random, TEXTS).slice(randomInteger(random, 40));
-  }
-}
 
 function bombs(): readonly (readonly [name: string, text: string])[] {
   const many = 100_000;
@@ -142,14 +106,3 @@ function bombs(): readonly (readonly [name: string, text: string])[] {
   );
   return rows;
 }
-
-// biome-ignore format: a table
-const SOUP = [
-  'SELECT', 'DISTINCT', 'TOP', 'VALUE', '*', 'FROM', 'c', 'c.a', 'AS', 'JOIN', 'IN', 'WHERE', 'NOT',
-  'AND', 'OR', 'BETWEEN', 'LIKE', 'ESCAPE', 'GROUP', 'BY', 'ORDER', 'RANK', 'ASC', 'DESC', 'OFFSET',
-  'LIMIT', 'EXISTS', 'ARRAY', 'ALL', 'first', 'LEFT', 'udf', 'true', 'null', 'undefined', '@p', '1',
-  '-1', '.5', '0x1F', "'x'", '"y"', '(', ')', '[', ']', '{', '}', ',', '.', ':', ';', '?', '??',
-  '+', '-', '~', '/', '%', '||', '|', '&', '^', '<<', '>>', '>>>', '=', '!=', '<>', '<', '>', '<=', '>=',
-  '--', '/*', '*/', "'", '"', '\\', '!', '#', '$', 'é', '\n', '\ud800', 'f(',
-  '(SELECT 1)', 'c.a = 1',
-] as const;

@@ -11,6 +11,11 @@ export function seedFromEnvironment(): number {
   return given === undefined || given === '' ? randomInt(SEED_MAX) : Number(given);
 }
 
+/** How many rounds a test of random input makes: some seconds' worth, or FUZZ_SCALE times that. */
+export function fuzzed(rounds: number): number {
+  return rounds * Number(process.env.FUZZ_SCALE || 1);
+}
+
 /** The generator "mulberry32": 32 bits of state, plenty for tests. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;

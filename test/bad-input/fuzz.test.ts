@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { WELL_KNOWN_KEY } from '../../src/main.js';
-import { seededRandom, seedFromEnvironment } from '../../src/value/random.suite.js';
+import { fuzzed, seededRandom, seedFromEnvironment } from '../../src/value/random.suite.js';
 import { ServerProcess } from './child.suite.js';
 import { type Episode, randomEpisode } from './episodes.suite.js';
 import { CONTAINERS, DATABASE, definition, keyOfItem, type World } from './mutants.suite.js';
 import { Tally } from './tally.suite.js';
 import { type Answer, bytesOf, type Headers, leave, signature, talk } from './wire.suite.js';
 
-const REQUESTS = 4000;
+const REQUESTS = fuzzed(4000);
 const AT_ONCE = 24;
 const ITEMS_BEFORE = 40;
 const RSS_GROWTH_MAX_BYTES = 200 * 1024 * 1024;
