@@ -12,8 +12,14 @@ const UNINTERESTING: readonly string[] = ['_rid', '_self', '_attachments'];
 const ALWAYS: readonly string[] = ['id', '_ts'];
 
 export function indexingOf(policy: IndexingPolicy, version: number): Indexing {
-  const lazy = policy.indexingMode === 'lazy';
-  return { version, rules: indexRules(policy), composites: compositesOf(policy), lazy };
+  return {
+    version,
+    rules: indexRules(policy),
+    composites: compositesOf(policy),
+    words: (policy.fullTextIndexes ?? []).map(({ path }) => parsePath(path) as IndexPath),
+    points: (policy.spatialIndexes ?? []).flatMap(({ path }) => pointPath(path)),
+    lazy: policy.indexingMode === 'lazy',
+  };
 }
 
 function compositesOf(policy: IndexingPolicy): readonly CompositeIndex[] {
@@ -23,6 +29,13 @@ function compositesOf(policy: IndexingPolicy): readonly CompositeIndex[] {
       descending: order === 'descending',
     })),
   );
+}
+
+/** Of what lies below the path, or in arrays, there are no entries; searches do without them. */
+function pointPath(text: string): readonly IndexPath[] {
+  return ruleOf(text, true)
+    .map(({ path }) => path)
+    .filter((path) => path.length > 0 && !path.includes(null));
 }
 
 function indexRules(policy: IndexingPolicy): readonly IndexRule[] {

@@ -50,6 +50,8 @@ export function containerNamed(id: string): Container {
       version: 1,
       rules: [{ path: [], below: true, include: true }],
       composites: [],
+      words: [],
+      points: [],
       lazy: false,
     },
     expiry: cosmosRules(undefined),

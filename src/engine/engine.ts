@@ -47,7 +47,9 @@ export interface IndexDef {
  */
 export type Filter = { readonly op: 'and'; readonly all: readonly Filter[] } | SimpleFilter;
 /** A condition on one path. */
-export type SimpleFilter =
+export type SimpleFilter = ValueFilter | SearchFilter;
+/** About the value there. */
+export type ValueFilter =
   | {
       readonly op: '=' | '<' | '<=' | '>' | '>=';
       readonly path: IndexPath;
@@ -56,6 +58,15 @@ export type SimpleFilter =
   | { readonly op: 'in'; readonly path: IndexPath; readonly values: readonly Scalar[] }
   | { readonly op: 'defined'; readonly path: IndexPath }
   | { readonly op: 'prefix'; readonly path: IndexPath; readonly value: string };
+/** A text that holds a word, as a stem; something that is near a place, or is no point. */
+export type SearchFilter =
+  | { readonly op: 'word'; readonly path: IndexPath; readonly word: string }
+  | {
+      readonly op: 'near';
+      readonly path: IndexPath;
+      readonly centre: readonly [longitude: number, latitude: number];
+      readonly radians: number;
+    };
 
 export interface OrderBy {
   readonly path: IndexPath;

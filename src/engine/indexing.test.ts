@@ -16,6 +16,8 @@ const indexing = (rules: Indexing['rules'], composites: Indexing['composites'] =
   version: 1,
   rules,
   composites,
+  words: [],
+  points: [],
   lazy: false,
 });
 

@@ -11,6 +11,9 @@ export interface Indexing {
   readonly rules: readonly IndexRule[];
   /** Orders over several paths that are kept ready. */
   readonly composites: readonly CompositeIndex[];
+  /** Paths of texts that are searched for words, and of points that are searched for by place. */
+  readonly words: readonly IndexPath[];
+  readonly points: readonly IndexPath[];
   /** Whether entries are made behind the writes, and not with them. */
   readonly lazy: boolean;
 }
@@ -26,7 +29,14 @@ export interface IndexRule {
   readonly include: boolean;
 }
 
-export const NOT_INDEXED: Indexing = { version: 0, rules: [], composites: [], lazy: false };
+export const NOT_INDEXED: Indexing = {
+  version: 0,
+  rules: [],
+  composites: [],
+  words: [],
+  points: [],
+  lazy: false,
+};
 
 /** One level of the rules, so that a document is walked along with them. */
 export interface RuleNode {

@@ -34,6 +34,8 @@ const CONTAINER: Container = {
   indexing: {
     version: 1,
     lazy: false,
+    words: [],
+    points: [],
     rules: [
       { path: [], below: true, include: true },
       { path: ['named'], below: false, include: true },

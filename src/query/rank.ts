@@ -3,10 +3,10 @@
 // end.
 
 import { failure } from '../value/errors.js';
+import { tokenize } from '../value/tokenizer.js';
 import type { Compile, Frame } from './compile.js';
 import type { Value } from './function.js';
 import { bm25, reciprocalRankFusion } from './functions/full-text.js';
-import { tokenize } from './functions/tokenizer.js';
 import type { Rank, RankComponent } from './logical.js';
 import type { RowText } from './page.js';
 

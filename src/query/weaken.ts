@@ -4,7 +4,9 @@ import type { Filter } from '../engine/engine.js';
 import type { IndexPath } from '../engine/indexing.js';
 import type { Scalar } from '../value/partition-key.js';
 import type { Path } from '../value/path.js';
+import { tokenize } from '../value/tokenizer.js';
 import { type CompareOperator, type Expression, ROOT } from './logical.js';
+import { type Nearness, nearnessOfCall, nearnessOfDistance } from './nearness.js';
 
 export interface Weakened {
   readonly filter: Filter | undefined;
@@ -75,11 +77,12 @@ const MIRRORED: Readonly<Record<CompareOperator, CompareOperator>> = {
 
 function weakenCompare(expression: Extract<Expression, { kind: 'compare' }>): Weakened {
   const { left, right, operator } = expression;
-  if (left.kind === 'constant' && right.kind === 'path') {
+  if (left.kind === 'constant' && (right.kind === 'path' || right.kind === 'call')) {
     return weakenCompare({ ...expression, left: right, right: left, operator: MIRRORED[operator] });
   }
   if (right.kind !== 'constant' || operator === '!=') return NOTHING;
   const { value } = right;
+  if (left.kind === 'call') return near(nearnessOfDistance(left, operator, value));
   if (!isScalar(value)) return NOTHING;
   return onPath(left, (path) => ({ op: operator, path, value }));
 }
@@ -92,6 +95,8 @@ function weakenIn(value: Expression, list: readonly Expression[]): Weakened {
 
 function weakenCall(call: Extract<Expression, { kind: 'call' }>): Weakened {
   const [target, argument, third] = call.args;
+  if (target && call.name.startsWith('FULLTEXTCONTAINS')) return words(call.name, call.args);
+  if (call.name === 'ST_WITHIN' || call.name === 'ST_INTERSECTS') return near(nearnessOfCall(call));
   if (!target || third) return NOTHING;
   if (call.name === 'IS_DEFINED') return onPath(target, (path) => ({ op: 'defined', path }));
   if (argument?.kind !== 'constant' || !isScalar(argument.value)) return NOTHING;
@@ -108,6 +113,27 @@ function weakenCall(call: Extract<Expression, { kind: 'call' }>): Weakened {
     default:
       return NOTHING;
   }
+}
+
+/** Every word of every phrase must be there; of alternatives only a single one can be told. */
+function words(name: string, [target, ...phrases]: readonly Expression[]): Weakened {
+  const texts = phrases.map((phrase) => (phrase.kind === 'constant' ? phrase.value : undefined));
+  const isAny = name === 'FULLTEXTCONTAINSANY' && texts.length > 1;
+  if (!target || isAny || !texts.every((text) => typeof text === 'string')) return NOTHING;
+  const stems = [...new Set(texts.flatMap((text) => tokenize(text as string)))];
+  const parts = stems
+    .slice(0, WORDS_MAX)
+    .map((word) => onPath(target, (path) => ({ op: 'word', path, word })));
+  return { ...weakenAnd(parts), exact: false };
+}
+
+/** More would not narrow a search down much further. */
+const WORDS_MAX = 8;
+
+function near(nearness: Nearness | undefined): Weakened {
+  if (!nearness) return NOTHING;
+  const { of, centre, radians } = nearness;
+  return { ...onPath(of, (path) => ({ op: 'near', path, centre, radians })), exact: false };
 }
 
 /** Only paths into the document itself; sources made from it are another matter. */

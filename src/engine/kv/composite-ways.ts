@@ -14,7 +14,7 @@ import {
 import type { Place } from './entries.js';
 import { after } from './keys.js';
 import { compositePart, compositePrefix } from './path-index.js';
-import { intersection, type KeyRange, valueRanges } from './ranges.js';
+import { intersection, isSearch, type KeyRange, valueRanges } from './ranges.js';
 import type { Way, WayScope } from './ways.js';
 
 export interface CompositeWay extends Way {
@@ -77,7 +77,7 @@ export function compositeWay(
   let exact = true;
   if (next && !next.descending) {
     for (const filter of conjuncts) {
-      if (!samePath(filter.path, next.path)) continue;
+      if (isSearch(filter) || !samePath(filter.path, next.path)) continue;
       const found = valueRanges(filter, at, after(start), bytesMaxOf(parts.length));
       if (!found) continue;
       used.add(filter);

@@ -3,7 +3,7 @@ import { formatKey } from './keys.js';
 import type { Store } from './store.js';
 
 /** Raise it with every change of keys.ts or record.ts that an older server would misread. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 const MAGIC = 'mayfly';
 
 export async function checkFormat(store: Store): Promise<void> {

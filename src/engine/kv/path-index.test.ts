@@ -23,6 +23,8 @@ const ALL: Indexing = {
   version: 2,
   rules: [{ path: [], below: true, include: true }],
   composites: [],
+  words: [],
+  points: [],
   lazy: false,
 };
 

@@ -7,7 +7,7 @@
 //   value: encoded, bounded. Arrays and objects have an entry with their type alone, and their
 //   contents have entries of their own; elements of arrays share the path of "any element".
 import { valueAt } from '../../value/path.js';
-import type { Serial } from '../engine.js';
+import type { SearchFilter, Serial } from '../engine.js';
 import {
   bytesMaxOf,
   type CompositeIndex,
@@ -21,6 +21,7 @@ import {
 } from '../indexing.js';
 import { PREFIX_BYTES, prefix, SERIAL_BYTES, type Slot, writeSerial } from './keys.js';
 import { nodeAt, PathNode, rootPath } from './path-tree.js';
+import { pointEntries, wordEntries } from './search-index.js';
 import type { Key } from './store.js';
 
 const HASH_BYTES = 8;
@@ -35,7 +36,7 @@ export function pathEntries(
 ): readonly Key[] {
   if (indexing.rules.length === 0) return [];
   const found = new Found(slot, indexing, serial);
-  const { tree, named, composites } = planOf(indexing);
+  const { tree, named, composites, searches } = planOf(indexing);
   walk(document, rootPath(), tree, tree.below ?? false, found);
   for (const { path, node } of named) {
     if (valueAt(document, path as readonly string[]) === undefined) found.add(node, undefined);
@@ -43,6 +44,7 @@ export function pathEntries(
   for (const { composite, node } of composites) {
     found.addBytes(node, compositeValues(composite, document));
   }
+  for (const search of searches) search.add(document, found);
   return found.keys();
 }
 
@@ -66,7 +68,7 @@ export function changedEntries(
   if (indexing.rules.length === 0) return { gone: [], come: [] };
   const gone = new Found(slot, indexing, serial);
   const come = new Found(slot, indexing, serial);
-  const { tree, named, composites } = planOf(indexing);
+  const { tree, named, composites, searches } = planOf(indexing);
   walkBoth([before, after], rootPath(), tree, tree.below ?? false, [gone, come]);
   for (const { path, node } of named) {
     const lacked = valueAt(before, path as readonly string[]) === undefined;
@@ -80,6 +82,11 @@ export function changedEntries(
     gone.addBytes(node, old);
     come.addBytes(node, next);
   }
+  for (const search of searches) {
+    search.add(before, gone);
+    search.add(after, come);
+  }
+  gone.cancelElements(come);
   return { gone: gone.keys(), come: come.keys() };
 }
 
@@ -134,6 +141,10 @@ interface IndexPlan {
   readonly tree: RuleNode;
   readonly named: readonly { readonly path: IndexPath; readonly node: PathNode }[];
   readonly composites: readonly { readonly composite: CompositeIndex; readonly node: PathNode }[];
+  readonly searches: readonly Search[];
+}
+interface Search {
+  add(document: unknown, found: Found): void;
 }
 const plans = new WeakMap<Indexing, IndexPlan>();
 
@@ -147,9 +158,37 @@ function planOf(indexing: Indexing): IndexPlan {
       composite,
       node: compositeNode(index),
     })),
+    searches: [
+      ...indexing.words.map((path) => searchOf('word', path, wordEntries)),
+      ...indexing.points.map((path) => searchOf('near', path, pointEntries)),
+    ],
   };
   plans.set(indexing, plan);
   return plan;
+}
+
+function searchOf(
+  op: SearchFilter['op'],
+  path: IndexPath,
+  entriesOf: (value: unknown) => readonly Uint8Array[],
+): Search {
+  const node = searchNode(op, path);
+  return {
+    add: (document, found) => {
+      for (const bytes of entriesOf(valueAt(document, path as readonly string[]))) {
+        found.addBytes(node, bytes);
+      }
+    },
+  };
+}
+
+export function searchPrefix(slot: Slot, version: number, op: SearchFilter['op'], path: IndexPath) {
+  return startOf(slot, version, searchNode(op, path), 0);
+}
+
+/** Like elements of an array: an item may have many, and those that stay are left alone. */
+function searchNode(op: SearchFilter['op'], path: IndexPath): PathNode {
+  return new PathNode(`${op}${JSON.stringify(path)}`, true);
 }
 
 export function compositePrefix(slot: Slot, version: number, index: number): Key {

@@ -1,6 +1,6 @@
 // Conditions as ranges of keys.
 import { encodeValue } from '../../value/key.js';
-import type { SimpleFilter } from '../engine.js';
+import type { SearchFilter, SimpleFilter, ValueFilter } from '../engine.js';
 import { sortableBytes } from '../indexing.js';
 import { after } from './keys.js';
 import type { Key } from './store.js';
@@ -15,12 +15,16 @@ export interface Ranges {
   readonly exact: boolean;
 }
 
+export function isSearch(filter: SimpleFilter): filter is SearchFilter {
+  return filter.op === 'word' || filter.op === 'near';
+}
+
 /** At the end of a value too long for a key, where its hash takes the place of the rest. */
 export const HASH_BYTES = 32;
 
 /** The keys of the values that a simple filter allows, where values begin at some place of keys. */
 export function valueRanges(
-  filter: SimpleFilter,
+  filter: ValueFilter,
   at: (bytes: Uint8Array) => Key,
   end: Key,
   bytesMax: number,

@@ -17,6 +17,8 @@ const indexing = {
     { path: ['not'], below: true, include: false },
   ],
   composites: [],
+  words: [],
+  points: [],
   lazy: false,
 };
 const place: Place = { head: new Head(1, [], []), container: { ...containerNamed('c'), indexing } };

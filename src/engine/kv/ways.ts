@@ -2,7 +2,7 @@
 // one with the fewest keys wins, by counting a little and no further.
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
-import type { EpkSpan, Filter, ScanRequest, SimpleFilter } from '../engine.js';
+import type { EpkSpan, Filter, ScanRequest, SearchFilter, SimpleFilter } from '../engine.js';
 import {
   type CompositeIndex,
   compositeFor,
@@ -14,8 +14,9 @@ import {
 import { compositeWays } from './composite-ways.js';
 import type { Place } from './entries.js';
 import { after, partitionBound, type Table, tableRange } from './keys.js';
-import { compositePrefix, pathPrefix } from './path-index.js';
-import { intersection, type KeyRange, type Ranges, valueRanges } from './ranges.js';
+import { compositePrefix, pathPrefix, searchPrefix } from './path-index.js';
+import { intersection, isSearch, type KeyRange, type Ranges, valueRanges } from './ranges.js';
+import { searchRanges } from './search-index.js';
 import type { Key, Reader } from './store.js';
 
 /** What a way is limited to; a span of everything is none. */
@@ -107,7 +108,7 @@ function pathWay(
 export function missedIndexes(place: Place, request: ScanRequest): readonly CompositeIndex[] {
   const { indexing } = place.container;
   const paths = conjunctsOf(request.filter).flatMap((filter) => {
-    if (isIndexed(indexing, filter.path)) return [];
+    if (isSearch(filter) || isIndexed(indexing, filter.path)) return [];
     return filter.op === '=' || !filter.path.includes(null) ? [filter.path] : [];
   });
   const apart = new Map(paths.map((path) => [JSON.stringify(path), path]));
@@ -211,10 +212,10 @@ export function conjunctsOf(filter: Filter | undefined): readonly SimpleFilter[]
 function byPath(conjuncts: readonly SimpleFilter[]): readonly (readonly SimpleFilter[])[] {
   const groups: SimpleFilter[][] = [];
   for (const filter of conjuncts) {
-    const isMany = filter.path.includes(null);
+    const isMany = isSearch(filter) || filter.path.includes(null);
     const group = isMany
       ? undefined
-      : groups.find(([first]) => first && samePath(first.path, filter.path));
+      : groups.find(([first]) => first && !isSearch(first) && samePath(first.path, filter.path));
     if (group) group.push(filter);
     else groups.push([filter]);
   }
@@ -225,7 +226,7 @@ function byPath(conjuncts: readonly SimpleFilter[]): readonly (readonly SimpleFi
 function order(request: ScanRequest, filter: SimpleFilter): Pick<Way, 'ordered' | 'descending'> {
   const [first, ...more] = request.order;
   if (!first) return { ordered: true, descending: false };
-  const same = more.length === 0 && samePath(filter.path, first.path);
+  const same = more.length === 0 && !isSearch(filter) && samePath(filter.path, first.path);
   return { ordered: same, descending: same && first.descending };
 }
 
@@ -273,8 +274,18 @@ function orderRange(
 
 /** The keys that a simple filter allows; undefined when the index knows nothing of its path. */
 function rangesOf(place: Place, filter: SimpleFilter): Ranges | undefined {
+  if (isSearch(filter)) return searchOf(place, filter);
   if (!isIndexed(place.container.indexing, filter.path)) return undefined;
   const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
   const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
   return valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX);
+}
+
+/** Never all that was asked: words may have to stand together, and circles are made of squares. */
+function searchOf(place: Place, filter: SearchFilter): Ranges | undefined {
+  const { op, path } = filter;
+  const { version, words, points } = place.container.indexing;
+  if (!(op === 'word' ? words : points).some((each) => samePath(each, path))) return undefined;
+  const prefix = searchPrefix(place.head.slot, version, op, path);
+  return { ranges: searchRanges(filter, (bytes) => Buffer.concat([prefix, bytes])), exact: false };
 }

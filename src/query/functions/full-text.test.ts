@@ -1,9 +1,9 @@
 // Tokens, containment of phrases, and scores against sums worked out by hand.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { tokenize } from '../../value/tokenizer.js';
 import { bm25, fullTextFunctions, reciprocalRankFusion, wordCount } from './full-text.js';
 import { callByName, testRows } from './rows.suite.js';
-import { tokenize } from './tokenizer.js';
 
 const TEXT = 'The quick brown foxes were jumping over a lazy dog; the DOG’s collar is red.';
 const POOL = 'swim swimming pool water';

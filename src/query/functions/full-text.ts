@@ -1,7 +1,8 @@
 // Full-text search: containment of words and phrases, and BM25 scores. Fuzzy search and languages
 // other than English are not supported.
+
+import { tokenize } from '../../value/tokenizer.js';
 import { type FunctionTable, fn, MANY, type Value } from '../function.js';
-import { tokenize } from './tokenizer.js';
 
 export const fullTextFunctions: FunctionTable = {
   FULLTEXTCONTAINS: fn<[string, string]>(['string', 'string'], ([text, phrase]) =>

@@ -11,6 +11,7 @@ import {
   type Vector,
   vectorOf,
 } from './arcs.js';
+import { withEffort } from './effort.js';
 import { type Position, signedSteradians } from './geodesy.js';
 import {
   type Area,
@@ -46,6 +47,28 @@ export function steradiansOf({ rings }: Area): number {
   }
   return sum;
 }
+
+/** A place and an angle around it that hold all of a geometry, unless it is large. */
+export function placeCircle(
+  value: object,
+): { readonly centre: Position; readonly radians: number } | undefined {
+  const reading = withEffort(() => readGeometry(value));
+  if (!reading.valid) return undefined;
+  const { chains, areas } = reading.geometry;
+  const corners = chains.flatMap((chain) => chain.flatMap(({ from, to }) => [from, to]));
+  const [x, y, z] = [0, 1, 2].map((axis) => corners.reduce((sum, at) => sum + (at[axis] ?? 0), 0));
+  const length = Math.hypot(x ?? 0, y ?? 0, z ?? 0);
+  if (length < SAME_RADIANS) return undefined;
+  const middle: Vector = [(x ?? 0) / length, (y ?? 0) / length, (z ?? 0) / length];
+  const reach = corners.reduce((most, corner) => Math.max(most, chord(middle, corner)), 0);
+  const radians = 2 * Math.asin(Math.min(1, reach / 2));
+  // A ring inside of a circle smaller than half the globe has one side of it inside of the circle;
+  // its area may be the other one.
+  const isSmall = radians < RADIANS_MAX && areas.every((area) => steradiansOf(area) < 2 * Math.PI);
+  return isSmall ? { centre: positionOf(middle), radians } : undefined;
+}
+
+const RADIANS_MAX = 1;
 
 /** Without a limit of its own: a reading goes when its object does, at the end of a query page. */
 const readings = new WeakMap<object, Reading>();
