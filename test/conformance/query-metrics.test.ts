@@ -153,12 +153,16 @@ describe('index metrics', () => {
     ['SELECT * FROM c WHERE c.n >= 37', ['/n/?'], []],
     ['SELECT * FROM c WHERE c["odd-name"] = 1', ['/"odd-name"/?'], []],
     ["SELECT * FROM c WHERE ARRAY_CONTAINS(c.tags, 't1')", ['/tags/[]/?'], []],
-    // The plan reads one index; the other condition is looked up on what it finds.
-    ["SELECT * FROM c WHERE c.n = 3 AND c['odd-name'] = 3", ['/"odd-name"/?'], []],
+    // The plan reads one index, and would read both conditions from a composite one.
+    ["SELECT * FROM c WHERE c.n = 3 AND c['odd-name'] = 3", ['/"odd-name"/?'], [['/n ASC', '/"odd-name" ASC']]],
+    ['SELECT * FROM c WHERE c.id = \'i3\' AND c.n > 2', ['/id/?'], [['/id ASC', '/n ASC']]],
+    ["SELECT * FROM c WHERE c.pk = 'k1' AND c.n > 2 ORDER BY c.group DESC", ['/group/?'], [['/pk ASC', '/group ASC']]],
+    ['SELECT * FROM c WHERE c.n > 3 AND c["odd-name"] > 3', ['/"odd-name"/?'], []],
     ["SELECT * FROM c WHERE c.n = 3 AND c.group = 'g3'", [['/group ASC', '/n DESC']], []],
     ['SELECT * FROM c WHERE c.also = 3', [], ['/also/?']],
-    ["SELECT * FROM c WHERE c.also = 3 AND c.free.text = 'f3'", [], ['/also/?', '/free/text/?']],
-    ['SELECT * FROM c WHERE c.n = 3 AND c.also < 9', ['/n/?'], ['/also/?']],
+    ["SELECT * FROM c WHERE c.also = 3 AND c.free.text = 'f3'", [],
+      ['/also/?', '/free/text/?', ['/also ASC', '/free/text ASC']]],
+    ['SELECT * FROM c WHERE c.n = 3 AND c.also < 9', ['/n/?'], ['/also/?', ['/n ASC', '/also ASC']]],
     ['SELECT * FROM c WHERE c.also > 3 AND c.also < 9', [], ['/also/?']],
     // No index helps with these.
     ['SELECT * FROM c WHERE c.n + 1 = 3', [], []],
@@ -177,6 +181,30 @@ describe('index metrics', () => {
       assert.deepEqual(older(ok(await raw(query, ASK_OLDER), 200)), { used, missed });
     });
   }
+
+  test('a composite index that is missed is read when it is there', async () => {
+    for (const query of [
+      "SELECT * FROM c WHERE c.pk = 'k1' AND c.n > 2",
+      "SELECT * FROM c WHERE c.pk = 'k1' AND c.n = 1 AND c.id = 'i1'",
+      "SELECT * FROM c WHERE c.pk = 'k1' ORDER BY c.n",
+      "SELECT * FROM c WHERE c.pk = 'k1' AND c.also > 2 ORDER BY c.n DESC",
+      "SELECT * FROM c WHERE c.n = 1 AND STARTSWITH(c.pk, 'k')",
+    ]) {
+      const own = await server.box();
+      for (const item of items) ok(await own.create(item), 201);
+      const { missed } = newer(ok(await raw(query, ASK_NEWER, own), 200));
+      const specs = missed.find(Array.isArray) as readonly string[] | undefined;
+      assert.ok(specs, query);
+      const composite = specs.map((spec) => {
+        const [path, order] = spec.split(' ');
+        return { path, order: order === 'DESC' ? 'descending' : 'ascending' };
+      });
+      const there = await server.box({ indexingPolicy: { compositeIndexes: [composite] } });
+      for (const item of items) ok(await there.create(item), 201);
+      const after = newer(ok(await raw(query, ASK_NEWER, there), 200));
+      assert.deepEqual(after, { used: [specs], missed: [] }, query);
+    }
+  });
 
   test('are there only when asked for, and then on every page', async () => {
     const query = 'SELECT * FROM c WHERE c.n >= 0 ORDER BY c.n';
@@ -229,7 +257,7 @@ interface Entry {
 }
 type Lists = Readonly<Record<string, readonly Entry[]>>;
 
-function newer(reply: Reply): object {
+function newer(reply: Reply): { used: readonly unknown[]; missed: readonly unknown[] } {
   const text = decodeURIComponent(headerOf(reply, INDEX_METRICS) ?? '');
   const { UtilizedIndexes, PotentialIndexes } = JSON.parse(text) as Record<string, Lists>;
   const specs = (lists: Lists | undefined) => [

@@ -29,10 +29,11 @@ import {
   tableOf,
   withRest,
 } from './keys.js';
+import { missedIndexes } from './missed.js';
 import { contains, type KeyRange } from './ranges.js';
 import { openRecord } from './record.js';
 import { KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
-import { bestWay, conjunctsOf, isWhole, missedIndexes, type Way, waysFor } from './ways.js';
+import { bestWay, conjunctsOf, isWhole, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
@@ -59,7 +60,7 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
     limited: false,
     explain: way.explain,
     get indexes() {
-      return { used: way.index ? [way.index] : [], missed: missedIndexes(planned, request) };
+      return { used: way.index ? [way.index] : [], missed: missedIndexes(planned, request, way) };
     },
     run: (at, budget) => {
       let left: readonly KeyRange[] | undefined = begin;

@@ -104,17 +104,6 @@ function pathWay(
   };
 }
 
-/** The paths of the filter that would be a way if the policy included them. */
-export function missedIndexes(place: Place, request: ScanRequest): readonly CompositeIndex[] {
-  const { indexing } = place.container;
-  const paths = conjunctsOf(request.filter).flatMap((filter) => {
-    if (isSearch(filter) || isIndexed(indexing, filter.path)) return [];
-    return filter.op === '=' || !filter.path.includes(null) ? [filter.path] : [];
-  });
-  const apart = new Map(paths.map((path) => [JSON.stringify(path), path]));
-  return [...apart.values()].map((path) => [{ path, descending: false }]);
-}
-
 /**
  * The smallest way, by size classes. One that comes in order is preferred, because the others must
  * look at everything before the first row.
