@@ -241,6 +241,18 @@ describe('index metrics', () => {
   });
 });
 
+test('web pages may read both', async () => {
+  const open = await serve({ corsOrigins: ['http://a.test'] });
+  const reply = await open.send('POST', '/dbs', {
+    body: { query: 'SELECT * FROM d' },
+    headers: { ...IS_QUERY, ...ASK_QUERY, ...ASK_NEWER, origin: 'http://a.test' },
+  });
+  const exposed = headerOf(ok(reply, 200), 'access-control-expose-headers')?.split(', ');
+  for (const name of [QUERY_METRICS, INDEX_METRICS]) {
+    assert.ok(headerOf(reply, name) && exposed?.includes(name), name);
+  }
+});
+
 const IS_QUERY = { 'content-type': 'application/query+json' };
 const ASK_QUERY = { 'x-ms-documentdb-populatequerymetrics': 'true' };
 const ASK_NEWER = { 'x-ms-cosmos-populateindexmetrics-V2': 'true' };

@@ -16,7 +16,7 @@ import {
   seedFromEnvironment,
 } from '../../src/value/random.suite.js';
 import type { ChangeStep } from './engine-changes.suite.js';
-import { type EngineStep, EngineWorld, type ListBy } from './engine-world.suite.js';
+import { type EngineStep, EngineWorld, type ListBy, type Mode } from './engine-world.suite.js';
 import { History } from './history.suite.js';
 import type { Place } from './model.suite.js';
 
@@ -25,7 +25,11 @@ const STEPS_LMDB = 2500;
 const START_MS = 1_700_000_000_001;
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-engine-history-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const lazyFolder = mkdtempSync(join(tmpdir(), 'mayfly-engine-history-lazy-'));
+after(() => {
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(lazyFolder, { recursive: true, force: true });
+});
 
 test('a random history of the engine in memory is the model', () =>
   run('memory', STEPS_MEMORY, false, () => openKvEngine(new MemoryStore())));
@@ -33,16 +37,23 @@ test('a random history of the engine in memory is the model', () =>
 test('a random history of the engine on disk, with new starts, is the model', () =>
   run('lmdb', STEPS_LMDB, true, () => openKvEngine(openLmdb(folder))));
 
+test('T25: a random history with a lazy index in memory is the model', () =>
+  run('lazy memory', STEPS_MEMORY / 4, false, () => openKvEngine(new MemoryStore()), 'lazy'));
+
+test('T25: a random history with a lazy index on disk, with new starts, is the model', () =>
+  run('lazy lmdb', STEPS_LMDB / 2, true, () => openKvEngine(openLmdb(lazyFolder)), 'lazy'));
+
 async function run(
   name: string,
   steps: number,
   reopens: boolean,
   open: () => Promise<Engine>,
+  mode: Mode = 'consistent',
 ): Promise<void> {
   const seed = seedFromEnvironment();
   const history = new History(`engine history (${name})`, seed);
   const chooser = new EngineChooser(seededRandom(seed), reopens);
-  const world = new EngineWorld(open);
+  const world = new EngineWorld(open, mode);
   await history.guard(async () => {
     await world.open(START_MS);
     for (let count = 0; count < steps; count++) {

@@ -35,6 +35,9 @@ export type ListBy =
   | { readonly from: string; readonly to: string }
   | 'all';
 
+/** How the index follows the writes. */
+export type Mode = 'consistent' | 'lazy';
+
 const UNIQUE_KEYS = [['/u'], ['/v/w', '/x']];
 const NO_SERIAL = 2 ** 40;
 /** More items than there are places for. */
@@ -47,11 +50,15 @@ export class EngineWorld {
   readonly #entropy = systemEntropy();
   #engine: Engine | undefined;
   #model = new ContainerModel(undefined, UNIQUE_KEYS);
-  #container = storedContainer(0, undefined);
+  #container: StoredContainer;
   #etags = 0;
 
-  constructor(open: () => Promise<Engine>) {
+  readonly #mode: Mode;
+
+  constructor(open: () => Promise<Engine>, mode: Mode = 'consistent') {
     this.#open = open;
+    this.#mode = mode;
+    this.#container = storedContainer(0, undefined, mode);
   }
 
   get nowMs(): number {
@@ -195,7 +202,7 @@ export class EngineWorld {
   }
 
   async #alter(defaultTtl: number | undefined): Promise<void> {
-    const definition = definitionOf(defaultTtl);
+    const definition = definitionOf(defaultTtl, this.#mode);
     const engine = engineContainer(this.#container.engine.id, definition, INDEX_VERSION);
     this.#container = { ...this.#container, definition, engine };
     await this.#get.alterContainer(engine);
@@ -254,7 +261,7 @@ export class EngineWorld {
 
   async #recreate(defaultTtl: number | undefined): Promise<void> {
     await this.#get.dropContainer(this.#container.engine.id);
-    this.#container = storedContainer(this.#container.serial + 1, defaultTtl);
+    this.#container = storedContainer(this.#container.serial + 1, defaultTtl, this.#mode);
     await this.#get.createContainer(this.#container.engine);
     this.#model = new ContainerModel(defaultTtl, UNIQUE_KEYS);
   }
@@ -267,9 +274,10 @@ export class EngineWorld {
   }
 }
 
-function definitionOf(defaultTtl: number | undefined): ContainerDefinition {
+function definitionOf(defaultTtl: number | undefined, indexingMode: Mode): ContainerDefinition {
   return defineContainer({
     id: 'box',
+    indexingPolicy: { indexingMode },
     partitionKey: { paths: ['/pk'], kind: 'Hash', version: 2 },
     uniqueKeyPolicy: { uniqueKeys: UNIQUE_KEYS.map((paths) => ({ paths })) },
     ...(defaultTtl === undefined ? {} : { defaultTtl }),
@@ -278,8 +286,12 @@ function definitionOf(defaultTtl: number | undefined): ContainerDefinition {
 
 const INDEX_VERSION = 1;
 
-function storedContainer(serial: number, defaultTtl: number | undefined): StoredContainer {
-  const definition = definitionOf(defaultTtl);
+function storedContainer(
+  serial: number,
+  defaultTtl: number | undefined,
+  mode: Mode,
+): StoredContainer {
+  const definition = definitionOf(defaultTtl, mode);
   return {
     serial,
     etag: '"0"',
