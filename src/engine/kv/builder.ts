@@ -3,6 +3,7 @@
 // without the index. Entries of the old rules are swept when the new ones are complete.
 //
 // A lazy index is built on by the same hand: writes only note which items wait for it.
+import { rest } from '../../time/clock.js';
 import type { Committer } from './committer.js';
 import { indexEntries, indexWaiting, loadItem, type Place } from './entries.js';
 import {
@@ -18,6 +19,9 @@ import { versionPrefix } from './path-index.js';
 import type { Key, Reader, Store } from './store.js';
 
 const ITEMS_PER_COMMIT = 32;
+/** As many as a group of writes has, so that a lazy index keeps up with them. */
+const WAITING_PER_COMMIT = 128;
+const PATIENCE_MS = 50;
 const KEYS_PER_SWEEP = 500;
 const NOTHING = new Uint8Array(0);
 
@@ -35,6 +39,11 @@ export async function buildIndex(
   building: Building,
 ): Promise<void> {
   const { place, live, pause } = building;
+  const { slot, index } = place().head;
+  // What waited under older rules is built anew, or gone by now.
+  if (!index.ready && index.builtTo === 0) {
+    await sweep(store, committer, building, [waitingKey(slot, 0), waitingKey(slot, index.goal)]);
+  }
   for (await pause(); live() && !place().head.index.ready; await pause()) {
     const { head } = place();
     await committer.submit((writes) => {
@@ -67,8 +76,11 @@ export function isBehind(store: Reader, slot: Slot): boolean {
 async function catchUp(store: Store, committer: Committer, building: Building): Promise<void> {
   const { place, live, pause } = building;
   while (live() && place().container.indexing.lazy) {
-    const keys = store.keys(...tableRange(place().head.slot, 'waiting'), ITEMS_PER_COMMIT);
+    const keys = store.keys(...tableRange(place().head.slot, 'waiting'), WAITING_PER_COMMIT);
     if (keys.length === 0) return;
+    // Writers go first, but not for ever.
+    await Promise.race([committer.idle(), rest(PATIENCE_MS)]);
+    if (!live()) return;
     await committer.submit((writes) => {
       for (const key of keys) indexWaiting(writes, place(), serialAtEnd(key));
     });

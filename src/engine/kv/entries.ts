@@ -178,15 +178,19 @@ function noteWaiting(writes: WriteSet, place: Place, previous: Item): void {
 /** Brings the entries of an item that waits in line with the item as it is now. */
 export function indexWaiting(writes: WriteSet, place: Place, serial: Serial): void {
   const item = loadItem(writes, place, serial);
-  if (!item) return;
-  const there = new Map(
-    indexedEntries(writes, place, item).map((key) => [key.toString('latin1'), key]),
-  );
-  for (const key of indexEntries(place, item)) {
-    if (!there.delete(key.toString('latin1'))) writes.put(key, NOTHING);
+  const key = waitingKey(place.head.slot, serial);
+  if (!item) {
+    writes.remove(key);
+    return;
   }
-  for (const key of there.values()) writes.remove(key);
-  writes.remove(waitingKey(place.head.slot, serial));
+  const there = new Map(
+    indexedEntries(writes, place, item).map((entry) => [entry.toString('latin1'), entry]),
+  );
+  for (const entry of indexEntries(place, item)) {
+    if (!there.delete(entry.toString('latin1'))) writes.put(entry, NOTHING);
+  }
+  for (const entry of there.values()) writes.remove(entry);
+  writes.remove(key);
 }
 
 function replacePathEntries(writes: WriteSet, place: Place, item: Item, previous: Item): void {

@@ -115,6 +115,28 @@ test('one that becomes eager keeps nothing waiting', async () => {
   await engine.close();
 });
 
+test('one that is eager for a while has nothing left from before', async () => {
+  const store = new MemoryStore();
+  const engine = await opened(store);
+  for (let n = 0; n < 100; n++) await write(engine, insert(`${n}`, { a: n % 3 }));
+  const altered = async (lazy: boolean, version: number, change: Change) => {
+    const next = { ...eager, indexing: { ...eager.indexing, lazy, version } };
+    await engine.alterContainer(next);
+    await engine.commit(next, [{ partition: ['p'], changes: [change] }], NOW);
+  };
+  // Items that wait are removed and replaced by an engine that does not look for what waits.
+  await altered(false, 2, remove('99'));
+  await altered(false, 2, replace('98', { a: 7 }));
+  await altered(true, 3, replace('97', { a: 8 }));
+  await waitFor(async () => {
+    await engine.check();
+    const { indexProgress } = await engine.stats(box);
+    return indexProgress === 100 && keysIn(store, 'waiting').length === 0;
+  });
+  await engine.check();
+  await engine.close();
+});
+
 test('a build that fails is told, and tried again', async () => {
   let failures = 2;
   class Faulty extends MemoryStore {
