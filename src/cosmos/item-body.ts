@@ -13,6 +13,7 @@ export function parseItem(body: Buffer): ParsedObject {
   return parseObject(body, SYSTEM_PROPERTIES);
 }
 
+/** Takes over the parsed value and adds the system properties to it, too. */
 export function composeItem(
   container: StoredContainer,
   item: ParsedObject,
@@ -32,5 +33,5 @@ export function composeItem(
   const text =
     `{${item.members},"_rid":"${rid}","_self":"${system._self}",` +
     `"_etag":${JSON.stringify(etag)},"_attachments":"attachments/","_ts":${writtenSeconds}}`;
-  return docFromBoth(Buffer.from(text), { ...item.value, ...system });
+  return docFromBoth(Buffer.from(text), Object.assign(item.value, system));
 }

@@ -16,7 +16,7 @@ export interface Head {
   readonly bodyBytes: number;
 }
 
-const METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH']);
+const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'] as const;
 const VERSION = ' HTTP/1.1';
 const TARGET = /^\/[\x21-\x7e]*$/;
 const LENGTH = /^\d{1,9}$/;
@@ -26,27 +26,22 @@ const SPECIAL: ReadonlySet<string> = new Set([
   ...['proxy-connection'],
 ]);
 
+/** Control characters, line ends among them. */
+const FORBIDDEN = /[^\t\x20-\x7e\x80-\xff]/;
 const TAB = 0x09;
-const LF = 0x0a;
-const CR = 0x0d;
 const SPACE = 0x20;
-const COLON = 0x3a;
-const DELETE = 0x7f;
 
 /**
  * Reads the text of single bytes up to `end`, where the empty line begins: behind the line end of
  * the last field. Undefined for what is not for this parser.
  */
 export function parseHead(text: string, end: number): Head | undefined {
+  const method = methodOf(text);
   const lineEnd = text.indexOf('\r\n');
-  const methodEnd = text.indexOf(' ');
   const targetEnd = lineEnd - VERSION.length;
-  if (methodEnd < 0 || targetEnd <= methodEnd || !text.startsWith(VERSION, targetEnd)) {
-    return undefined;
-  }
-  const method = text.slice(0, methodEnd);
-  const target = text.slice(methodEnd + 1, targetEnd);
-  if (!METHODS.has(method) || !TARGET.test(target)) return undefined;
+  if (method === undefined || !text.startsWith(VERSION, targetEnd)) return undefined;
+  const target = text.slice(method.length + 1, targetEnd);
+  if (!TARGET.test(target)) return undefined;
   const headers = parseFields(text, lineEnd + 2, end);
   if (headers === undefined || headers.host === undefined) return undefined;
   const { connection, 'content-length': length = '0' } = headers;
@@ -55,25 +50,36 @@ export function parseHead(text: string, end: number): Head | undefined {
   return { method, target, headers, bodyBytes: Number(length) };
 }
 
-/** One pass over the characters: they are checked, and fields and their names end where seen. */
+function methodOf(text: string): string | undefined {
+  for (const method of METHODS) {
+    if (text.startsWith(method) && text.charCodeAt(method.length) === SPACE) return method;
+  }
+  return undefined;
+}
+
 function parseFields(text: string, start: number, end: number): IncomingHttpHeaders | undefined {
   const headers: Record<string, string> = {};
-  let fieldStart = start;
-  let colon = -1;
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === COLON && colon < 0) colon = at;
-    if ((code >= SPACE && code !== DELETE) || code === TAB) continue;
-    if (code !== CR || text.charCodeAt(at + 1) !== LF || colon < 0) return undefined;
-    const name = nameOf(text.slice(fieldStart, colon));
+  heads += 1;
+  if (fields.size > FIELDS_MAX) fields.clear();
+  for (let at = start; at < end; ) {
+    const colon = text.indexOf(':', at);
+    const field = colon < 0 ? undefined : fieldOf(text.slice(at, colon));
     // How two fields of one name are joined depends on the name, which Node's parser knows.
-    if (name === undefined || headers[name] !== undefined) return undefined;
-    headers[name] = trimmed(text, colon + 1, at);
-    fieldStart = at + 2;
-    colon = -1;
-    at += 1;
+    if (field === undefined || field.seenIn === heads) return undefined;
+    field.seenIn = heads;
+    const from = text.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1;
+    let to = from + field.last.length;
+    // Clients send most values again and again; one that was read before is not looked at again.
+    if (!text.startsWith(field.last, from) || !text.startsWith('\r\n', to)) {
+      to = text.indexOf('\r\n', colon);
+      const value = trimmed(text, from, to);
+      if (FORBIDDEN.test(value)) return undefined;
+      field.last = value;
+    }
+    headers[field.name] = field.last;
+    at = to + 2;
   }
-  return fieldStart === end ? headers : undefined;
+  return headers;
 }
 
 function trimmed(text: string, start: number, end: number): string {
@@ -88,16 +94,26 @@ function isBlank(code: number): boolean {
   return code === SPACE || code === TAB;
 }
 
-const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
-const NAMES_MAX = 500;
-const names = new Map<string, string>();
+/** A header that clients send, its last value, and the last head it was in. */
+interface Field {
+  readonly name: string;
+  last: string;
+  seenIn: number;
+}
+let heads = 0;
 
-/** Clients send the same names again and again, so each is checked and lowered once. */
-function nameOf(given: string): string | undefined {
-  const known = names.get(given);
+const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/;
+const FIELDS_MAX = 500;
+/** By their names in lower case, and as clients write them. */
+const fields = new Map<string, Field>();
+
+/** Each name is checked and lowered once. */
+function fieldOf(given: string): Field | undefined {
+  const known = fields.get(given);
   if (known !== undefined) return known;
-  const lower = given.toLowerCase();
-  if (!NAME.test(lower) || SPECIAL.has(lower)) return undefined;
-  if (names.size < NAMES_MAX) names.set(given, lower);
-  return lower;
+  const name = given.toLowerCase();
+  if (!NAME.test(name) || SPECIAL.has(name)) return undefined;
+  const field = fields.get(name) ?? { name, last: '', seenIn: 0 };
+  fields.set(name, field).set(given, field);
+  return field;
 }

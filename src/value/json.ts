@@ -11,7 +11,7 @@ export function parseJson(bytes: Buffer): unknown {
 }
 
 export interface ParsedObject {
-  readonly value: Readonly<Record<string, unknown>>;
+  readonly value: Record<string, unknown>;
   /** The members as compact text without the braces: `"a":1,"b":2`. */
   readonly members: string;
 }
