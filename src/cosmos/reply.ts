@@ -93,15 +93,25 @@ export function rowsBody(
   envelope: string,
   rows: readonly (string | Uint8Array)[],
 ): Buffer {
-  const parts: Uint8Array[] = [Buffer.from(`{"_rid":"${rid}","${envelope}":[`)];
-  const comma = Buffer.from(',');
-  rows.forEach((row, index) => {
-    if (index > 0) parts.push(comma);
-    parts.push(typeof row === 'string' ? Buffer.from(row) : row);
-  });
-  parts.push(Buffer.from(`],"_count":${rows.length}}`));
-  return Buffer.concat(parts);
+  const start = `{"_rid":"${rid}","${envelope}":[`;
+  const end = `],"_count":${rows.length}}`;
+  let length = start.length + end.length + Math.max(0, rows.length - 1);
+  for (const row of rows) length += typeof row === 'string' ? Buffer.byteLength(row) : row.length;
+  const body = Buffer.allocUnsafe(length);
+  let at = body.write(start, 'latin1');
+  for (const [index, row] of rows.entries()) {
+    if (index > 0) body[at++] = COMMA;
+    if (typeof row === 'string') at += body.write(row, at);
+    else {
+      body.set(row, at);
+      at += row.length;
+    }
+  }
+  body.write(end, at, 'latin1');
+  return body;
 }
+
+const COMMA = 0x2c;
 
 export function chargeText(charge: number): string {
   return Number.isInteger(charge) ? String(charge) : charge.toFixed(2);

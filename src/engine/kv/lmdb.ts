@@ -72,7 +72,10 @@ class LmdbReader implements Reader {
 
   keys(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
-    return Array.from(this.#database.getKeys({ ...this.#moment, start: from, end: to, limit }));
+    const keys: Key[] = [];
+    const range = { ...this.#moment, start: from, end: to, limit };
+    for (const key of this.#database.getKeys(range)) keys.push(key);
+    return keys;
   }
 
   keysDown(from: Key, to: Key, limit: number): readonly Key[] {
