@@ -119,9 +119,12 @@ export function breathe(): Promise<void> {
   });
 }
 
-/** Calls back once, after a while in real time, unless it is cancelled. */
+/**
+ * Calls back once, after a while in real time, unless it is cancelled. Until then the process stays
+ * alive.
+ */
 export function later(ms: number, ring: () => void): Alarm {
-  const timer = setTimeout(ring, ms).unref();
+  const timer = setTimeout(ring, ms);
   return { cancel: () => clearTimeout(timer) };
 }
 

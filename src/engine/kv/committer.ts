@@ -1,6 +1,7 @@
 // Group commit: work that arrives while one group is being made durable forms the next, and shares
 // its fsync. All reading, deciding and writing goes through here one piece at a time, which is what
 // makes it atomic.
+import { later, stopwatch } from '../../time/clock.js';
 import type { Store } from './store.js';
 import { WriteSet } from './write-set.js';
 
@@ -9,6 +10,12 @@ import { WriteSet } from './write-set.js';
  * each.
  */
 const GROUP_MAX = 128;
+/**
+ * Clients whose writes were just answered mostly have more. Where a commit takes longer than this,
+ * the next one waits as long for them, so that all share it: else they would fall into two halves
+ * that take turns, with twice as many commits.
+ */
+const GATHER_MS = 1;
 
 /** Reads and writes through the set; what it throws undoes its own writes only. */
 export type Work<T> = (writes: WriteSet) => T;
@@ -23,6 +30,10 @@ export class Committer {
   readonly #finish: (group: WriteSet) => void;
   readonly #queue: Waiting[] = [];
   #running: Promise<void> | undefined;
+  /** How many pieces of work the next group may find, and until when it is worth waiting. */
+  #expected = 0;
+  #sinceCommit: (() => number) | undefined;
+  #gathered: (() => void) | undefined;
   #broken: Error | undefined;
 
   /**
@@ -54,6 +65,7 @@ export class Committer {
           else reject(reason);
         },
       });
+      if (this.#queue.length >= this.#expected) this.#gathered?.();
       this.#running ??= this.#drain();
     });
   }
@@ -68,11 +80,30 @@ export class Committer {
     // group too.
     await Promise.resolve();
     while (this.#queue.length > 0) {
+      if (this.#queue.length < this.#expected) await this.#gather();
       const waiting = this.#queue.splice(0, GROUP_MAX);
+      const took = stopwatch();
       const failed = await this.#commit(waiting);
+      const isSlow = took() > GATHER_MS;
+      this.#expected = isSlow ? Math.min(waiting.length + this.#queue.length, GROUP_MAX) : 0;
+      this.#sinceCommit = stopwatch();
       for (const each of waiting) each.settle(failed);
     }
     this.#running = undefined;
+  }
+
+  /** Waits for those who were answered last, but not long. */
+  async #gather(): Promise<void> {
+    const left = GATHER_MS - (this.#sinceCommit?.() ?? GATHER_MS);
+    if (left <= 0) return;
+    await new Promise<void>((resolve) => {
+      const alarm = later(left, resolve);
+      this.#gathered = () => {
+        alarm.cancel();
+        resolve();
+      };
+    });
+    this.#gathered = undefined;
   }
 
   async #commit(waiting: readonly Waiting[]): Promise<Error | undefined> {

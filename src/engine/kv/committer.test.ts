@@ -1,0 +1,68 @@
+// Group commit: who shares a commit with whom.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Committer } from './committer.js';
+import { documentKey } from './keys.js';
+import { MemoryStore } from './memory.js';
+import type { Write } from './store.js';
+
+/** Slow enough that the next commit waits for those who were just answered. */
+const SLOW_MS = 5;
+
+class SlowStore extends MemoryStore {
+  readonly sizes: number[] = [];
+
+  override async write(writes: Iterable<Write>): Promise<void> {
+    const all = [...writes];
+    this.sizes.push(all.length);
+    await pause(SLOW_MS);
+    await super.write(all);
+  }
+}
+
+function committerOver(store: SlowStore) {
+  const committer = new Committer(store, () => undefined);
+  let serial = 0;
+  const write = () => {
+    serial += 1;
+    const key = documentKey(1, serial);
+    return committer.submit((writes) => writes.put(key, Buffer.of(1)));
+  };
+  const writer = async (count: number) => {
+    for (let done = 0; done < count; done++) await write();
+  };
+  return { committer, write, writer };
+}
+
+test('two halves that would take turns become one group', async () => {
+  const store = new SlowStore();
+  const { writer } = committerOver(store);
+  const first = [writer(5), writer(5), writer(5)];
+  await pause(1);
+  const second = [writer(5), writer(5), writer(5)];
+  await Promise.all([...first, ...second]);
+  assert.deepEqual(store.sizes, [3, 6, 6, 6, 6, 3]);
+});
+
+test('one who comes alone does not wait for others for long, and then not at all', async () => {
+  const store = new SlowStore();
+  const { write } = committerOver(store);
+  const first = write();
+  await pause(1);
+  await Promise.all([first, write()]);
+  for (let round = 0; round < 3; round++) await write();
+  assert.deepEqual(store.sizes, [1, 1, 1, 1, 1]);
+});
+
+test('work that throws is undone alone', async () => {
+  const store = new SlowStore();
+  const { committer, write } = committerOver(store);
+  const broken = committer.submit((writes) => {
+    writes.put(documentKey(1, 99), Buffer.of(1));
+    throw new Error('no');
+  });
+  await Promise.all([write(), assert.rejects(broken, /no/), write()]);
+  assert.deepEqual(store.sizes, [2]);
+  assert.equal(store.get(documentKey(1, 99)), undefined);
+});
