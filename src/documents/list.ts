@@ -50,7 +50,7 @@ async function readPage(
   at: Instant,
 ): Promise<Page> {
   const tag = `${container.serial} ${JSON.stringify([scope.partition, scope.span])}`;
-  const request = { ...scope, filter: undefined, order: [], limit: undefined };
+  const request = { filter: undefined, order: [], limit: undefined, ...scope };
   let resume: Resume | undefined =
     page.continuation === undefined
       ? undefined
@@ -61,7 +61,7 @@ async function readPage(
   for (let count = 0; count < BATCHES_MAX; count++) {
     const budget = { rowsMax: page.itemsMax - items.length, bytesMax: PAGE_BYTES_MAX - bytes };
     const plan = planned(() =>
-      documents.engine.plan(container.engine, { ...request, after: resume }),
+      documents.engine.plan(container.engine, { after: resume, ...request }),
     );
     for await (const batch of plan.run(at, budget)) {
       items.push(...batch.items);

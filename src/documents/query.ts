@@ -48,7 +48,7 @@ export function queryItems(
     answerPage(documents, tag, request, (query, after) => {
       const planned = planQuery(engine, viewed, scope, query, after);
       const complete = !dropsUndefined(container.engine, query);
-      return { ...planned, complete };
+      return { complete, ...planned };
     }),
   );
 }
@@ -83,13 +83,13 @@ async function answerPage(
   const tag = () => `${scopeTag()} ${request.name()}`;
   const { continuation: token } = request;
   const after = token === undefined ? undefined : positionIn(token, tag());
-  const task = { ...request, bytesMax: PAGE_BYTES_MAX };
+  const task = { bytesMax: PAGE_BYTES_MAX, ...request };
   const { derived } = request.query;
   const below = derived && (await deriveRows(documents, { ...task, query: derived }, planOf));
   const page = await runTask(documents, task, below ? overValues(below.values) : planOf, after);
   const continuation = page.next && tokenFor(page.next, tag(), request);
   const again = after !== undefined && (below !== undefined || after.way !== 'stream');
-  if (!below) return { ...page, continuation, again };
+  if (!below) return { continuation, again, ...page };
   // What was read from the container counts, not what was made of it.
   const { plan, work, took } = below.last;
   const outputMs = page.work.outputMs;

@@ -46,8 +46,8 @@ export async function runTask(
       const { plan, took, complete } = planned;
       const ran = stopwatch();
       const random = () => documents.entropy.fraction();
-      const page = await runPage(planned, after, { ...task, complete, random });
-      return { ...page, plan, took: { ...took, runMs: ran() } };
+      const page = await runPage(planned, after, { complete, random, ...task });
+      return { plan, took: { runMs: ran(), ...took }, ...page };
     } catch (error) {
       if (error instanceof BadResume) throw failure('invalidContinuation');
       if (!(error instanceof PlanOutdated) || plans >= PLANS_MAX) throw error;

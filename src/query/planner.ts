@@ -42,21 +42,21 @@ export function planQuery(
   const order = orderOf(container, query);
   const optimizeMs = took();
   const plan = engine.plan(container, {
-    ...scope,
     filter: wanted.filter,
     // A page that was sorted by hand goes on so, whatever the engine could do by now.
     order: after && after.way !== 'stream' ? [] : order,
     limit: undefined,
     after: resumeIn(after),
+    ...scope,
   });
   const whereDefined = (path: IndexPath, ordering: readonly OrderBy[]) => {
     const isThere: Filter = { op: 'defined', path };
     return engine.plan(container, {
-      ...scope,
       filter: wanted.filter ? { op: 'and', all: [wanted.filter, isThere] } : isThere,
       order: ordering,
       limit: undefined,
       after: undefined,
+      ...scope,
     });
   };
   const ordered = order.length > 0 && plan.ordered && (!after || after.way === 'stream');

@@ -26,10 +26,10 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const page = await run(request.documents, container, scope, {
     query,
     name: body.name,
-    ...wanted,
     at: request.at,
     abandoned: request.abandoned,
     isTimed: asked.query,
+    ...wanted,
   });
   checkSession(request.headers, container, page.work.lsn);
   const { documents, documentBytes, lsn } = page.work;

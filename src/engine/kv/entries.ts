@@ -58,7 +58,8 @@ export function storeItem(
   previous: Item | undefined,
 ): Item {
   const { head } = place;
-  const item: Item = { key, ...at, etag: draft.etag, fuses: draft.fuses, doc: draft.doc };
+  const { etag, fuses, doc } = draft;
+  const item: Item = { key, serial: at.serial, lsn: at.lsn, etag, fuses, doc };
   writes.put(
     documentKey(head.slot, at.serial),
     encodeRecord(key.partition, draft, at.lsn, head.rules),

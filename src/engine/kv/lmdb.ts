@@ -66,14 +66,14 @@ class LmdbReader implements Reader {
 
   range(from: Key, to: Key, limit: number): readonly Entry[] {
     if (limit <= 0) return [];
-    const found = this.#database.getRange({ ...this.#moment, start: from, end: to, limit });
+    const found = this.#database.getRange({ start: from, end: to, limit, ...this.#moment });
     return Array.from(found, ({ key, value }) => [key, value] as const);
   }
 
   keys(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
     const keys: Key[] = [];
-    const range = { ...this.#moment, start: from, end: to, limit };
+    const range = { start: from, end: to, limit, ...this.#moment };
     for (const key of this.#database.getKeys(range)) keys.push(key);
     return keys;
   }
@@ -81,7 +81,7 @@ class LmdbReader implements Reader {
   keysDown(from: Key, to: Key, limit: number): readonly Key[] {
     if (limit <= 0) return [];
     // LMDB's own range down includes its start and excludes its end; ours is the other way round.
-    const range = { ...this.#moment, start: to, reverse: true, limit: limit + 1 };
+    const range = { start: to, reverse: true, limit: limit + 1, ...this.#moment };
     const keys: Key[] = [];
     for (const key of this.#database.getKeys(range)) {
       if (Buffer.compare(key, from) < 0 || keys.length >= limit) break;
@@ -92,14 +92,14 @@ class LmdbReader implements Reader {
 
   keyAt(from: Key, to: Key, places: number): Key | undefined {
     if (Buffer.compare(from, to) >= 0) return undefined;
-    const range = { ...this.#moment, start: from, end: to, offset: places, limit: 1 };
+    const range = { start: from, end: to, offset: places, limit: 1, ...this.#moment };
     for (const key of this.#database.getKeys(range)) return key;
     return undefined;
   }
 
   count(from: Key, to: Key): number {
     if (Buffer.compare(from, to) >= 0) return 0;
-    return this.#database.getKeysCount({ ...this.#moment, start: from, end: to });
+    return this.#database.getKeysCount({ start: from, end: to, ...this.#moment });
   }
 }
 
