@@ -3,7 +3,8 @@
 import { answerCalls } from './child.js';
 import type { Wave } from './fill.js';
 import type { LoadResult } from './load.js';
-import { loadPg, type PgAddress, type PgClient, type PgQuery } from './packages.js';
+import type { PgAddress, PgClient, PgQuery } from './packages.js';
+import { closeAll, connectAll, openClients } from './postgres-clients.js';
 import { fieldName, type ItemWork, indexesOf, itemName, writtenText } from './wire.js';
 
 export interface PostgresTable {
@@ -65,7 +66,6 @@ const DELETE_ROWS = 1000;
 
 const asText = { getTypeParser: () => (text: string) => text };
 
-let clients: readonly PgClient[] = [];
 let queries: readonly PgQuery[] = [];
 
 answerCalls({ create, prepare, run, fill, purge }, closeAll);
@@ -103,7 +103,7 @@ async function run({ count }: { readonly count: number }): Promise<LoadResult> {
       if (rows.length !== 1) throw new Error(`${rows.length} rows instead of one: ${query.text}`);
     }
   };
-  await Promise.all(clients.map(keepAsking));
+  await Promise.all(openClients().map(keepAsking));
   return { requests: count, ms: performance.now() - start };
 }
 
@@ -138,7 +138,7 @@ async function fill({ address, indexed, living, waves, bytes }: PostgresFill): P
 
 /** Everything up to this day, oldest first, and then the space is taken back. */
 async function purge(plan: { readonly indexed: boolean; readonly day: number }) {
-  const [client] = clients;
+  const [client] = openClients();
   if (!client) throw new Error('not connected');
   const table = tableOf(plan);
   const values = [plan.day, DELETE_ROWS];
@@ -152,25 +152,4 @@ async function purge(plan: { readonly indexed: boolean; readonly day: number }) 
   }
   await client.query(`vacuum ${table}`);
   return { deleted, ms: performance.now() - start } satisfies PostgresPurge;
-}
-
-/**
- * Connections stay for as long as nobody wants another number of them: each is a process, which
- * takes some work to get going, and that is not what is measured.
- */
-async function connectAll(address: PgAddress, count: number): Promise<readonly PgClient[]> {
-  if (clients.length === count) return clients;
-  await closeAll();
-  const { Client } = loadPg();
-  const made = Array.from({ length: count }, () => new Client(address));
-  for (const client of made) client.on('error', () => undefined);
-  await Promise.all(made.map((client) => client.connect()));
-  clients = made;
-  return made;
-}
-
-async function closeAll(): Promise<void> {
-  const closing = clients;
-  clients = [];
-  await Promise.all(closing.map((client) => client.end()));
 }

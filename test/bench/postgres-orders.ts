@@ -3,7 +3,8 @@
 import { answerCalls } from './child.js';
 import type { LoadResult } from './load.js';
 import { makeOrder, ORDER_INDEXES } from './orders.js';
-import { loadPg, type PgAddress, type PgClient, type PgQuery } from './packages.js';
+import type { PgAddress, PgClient, PgQuery } from './packages.js';
+import { closeAll, connectAll, openClients } from './postgres-clients.js';
 import type { Asked } from './questions.js';
 
 export interface OrdersFill {
@@ -18,7 +19,6 @@ export interface OrdersPlan {
 
 const ORDERS_PER_INSERT = 1000;
 
-let clients: readonly PgClient[] = [];
 let queries: readonly PgQuery[] = [];
 
 answerCalls({ fill, prepare, answer, runFor }, closeAll);
@@ -71,7 +71,7 @@ async function runFor({ msMax }: { readonly msMax: number }): Promise<LoadResult
       if (rows.length === 0) throw new Error(`no rows: ${query.text}`);
     }
   };
-  await Promise.all(clients.map(keepAsking));
+  await Promise.all(openClients().map(keepAsking));
   return { requests: sent, ms: performance.now() - start };
 }
 
@@ -92,21 +92,4 @@ function nameOf(text: string): string {
 /** Large integers and decimals come as text. */
 function isNumber(value: unknown): boolean {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value);
-}
-
-async function connectAll(address: PgAddress, count: number): Promise<readonly PgClient[]> {
-  if (clients.length === count) return clients;
-  await closeAll();
-  const { Client } = loadPg();
-  const made = Array.from({ length: count }, () => new Client(address));
-  for (const client of made) client.on('error', () => undefined);
-  await Promise.all(made.map((client) => client.connect()));
-  clients = made;
-  return made;
-}
-
-async function closeAll(): Promise<void> {
-  const closing = clients;
-  clients = [];
-  await Promise.all(closing.map((client) => client.end()));
 }
