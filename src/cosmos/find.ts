@@ -99,6 +99,7 @@ export function rangeOf(container: StoredContainer, partition: PartitionKey | un
 
 /** The ranges that a feed of this scope reads from. */
 export function rangesIn(container: StoredContainer, { partition, span }: Scope): number[] {
+  if (container.ranges.length === 1) return container.ranges.map(({ id }) => id);
   const epk = partition && effectivePartitionKey(partition, container.engine.partitionHash);
   const spans = [span, epk === undefined ? undefined : { from: epk, to: `${epk}FF` }];
   const meets = (range: PartitionRange) =>
