@@ -10,6 +10,7 @@ const NOON = instant(Date.UTC(2030, 5, 1, 12));
 /** Longer than a pass gathers: what has not happened after it does not happen. */
 const QUIET_MS = 800;
 const ITEM_BYTES = 10;
+const NO_PASS = { purged: 0, bytes: 0 };
 
 /** Items as instants; an item is purged once its instant is reached. */
 class FakeTarget implements Purgeable {
@@ -235,6 +236,33 @@ describe('the purger', { concurrency: true }, () => {
     const counts = await Promise.all([purger.runNow(), purger.runNow(), purger.runNow()]);
     assert.deepEqual(counts, [200, 0, 0]);
     assert.equal(purger.status().purgedTotal, 200);
+    await purger.close();
+  });
+
+  test('runNow() amid a pass of the background still purges all that is due', async () => {
+    const { clock, purger } = setUp();
+    const target = new FakeTarget(
+      'a',
+      Array.from({ length: 500 }, () => NOON + 1000),
+    );
+    // As in a store: what a pass removes is chosen when it begins.
+    const purge = target.purge.bind(target);
+    let under = 0;
+    target.purge = async (at, rowsMax) => {
+      under += 1;
+      const isAlone = under === 1;
+      await sleep(5);
+      const pass = isAlone ? await purge(at, rowsMax) : { ...NO_PASS, next: instant(NOON + 1000) };
+      under -= 1;
+      return pass;
+    };
+    await purger.watch(target);
+    clock.advance(1000);
+    await until(() => under === 1);
+    const purged = await purger.runNow();
+    assert.deepEqual(target.items, []);
+    assert(purged > 0 && purged < 500, `${purged}`);
+    assert.equal(purger.status().purgedTotal, 500);
     await purger.close();
   });
 

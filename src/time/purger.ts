@@ -107,7 +107,11 @@ export class Purger {
 
   /** Purges until nothing is due, also while paused. */
   runNow(): Promise<number> {
-    const run = this.#demanded.then(() => this.#runThrough());
+    const run = this.#demanded.then(async () => {
+      // A pass under way would remove what this one has just found, which then seems to get nowhere.
+      await this.passesOver();
+      return this.#runThrough();
+    });
     const ended = run
       .catch(() => undefined)
       .then(() => {
