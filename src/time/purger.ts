@@ -108,7 +108,7 @@ export class Purger {
   /** Purges until nothing is due, also while paused. */
   runNow(): Promise<number> {
     const run = this.#demanded.then(async () => {
-      // A pass under way would remove what this one has just found, which then seems to get nowhere.
+      // A pass under way removes what this one has just found, which then seems to get nowhere.
       await this.passesOver();
       return this.#runThrough();
     });
