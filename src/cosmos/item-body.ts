@@ -7,7 +7,13 @@ import { type ParsedObject, parseObject } from '../value/json.js';
 import { containerSelf, itemRid } from './rid.js';
 
 /** Clients send them back when they replace what they read; they are ours to write. */
-const SYSTEM_PROPERTIES = new Set(['_rid', '_self', '_etag', '_attachments', '_ts']);
+export const SYSTEM_PROPERTIES: ReadonlySet<string> = new Set([
+  '_rid',
+  '_self',
+  '_etag',
+  '_attachments',
+  '_ts',
+]);
 
 export function parseItem(body: Buffer): ParsedObject {
   return parseObject(body, SYSTEM_PROPERTIES);

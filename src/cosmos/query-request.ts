@@ -47,6 +47,24 @@ export function lowerQuery(body: QueryBody, hints: Hints = NO_HINTS): Query {
   return telling(() => lowerSql(cached(body.text).tree, body.parameters, hints));
 }
 
+/**
+ * The condition of a patch: `FROM c WHERE …` about one item. Its tree is not kept, for it has no
+ * parameters, and so every text is another.
+ */
+export function lowerCondition(text: string, hints: Hints): Query {
+  const why = "A condition is 'FROM c WHERE …' and has no other clauses.";
+  if (!/^\s*from\b/i.test(text)) throw failure('patchSyntax', { why });
+  return telling(() => {
+    const tree = parseSql(`SELECT VALUE 1 ${text}`);
+    const query = lowerSql(tree, new Map(), hints);
+    const others = tree.groupBy.length + tree.orderBy.length;
+    if (others > 0 || tree.rank || tree.offset || query.derived) {
+      throw failure('patchSyntax', { why });
+    }
+    return query;
+  });
+}
+
 /** The error body of the service: code, message, and where in the text. */
 function telling<T>(work: () => T): T {
   try {

@@ -16,6 +16,7 @@ import { listDatabases } from './verbs/list-databases.js';
 import { listItems } from './verbs/list-items.js';
 import { listOffers } from './verbs/list-offers.js';
 import { listRanges } from './verbs/list-ranges.js';
+import { patchItem } from './verbs/patch-item.js';
 import { planQuery } from './verbs/plan-query.js';
 import { queryItems } from './verbs/query-items.js';
 import { queryContainers, queryDatabases, queryOffers } from './verbs/query-resources.js';
@@ -70,7 +71,7 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['BATCH',  `${coll}/docs`,       'BatchItems',       notYet('A batch')],
   ['GET',    `${coll}/docs/*`,     'ReadItem',         readItem],
   ['PUT',    `${coll}/docs/*`,     'ReplaceItem',      replaceItem],
-  ['PATCH',  `${coll}/docs/*`,     'PatchItem',        notYet('Patching an item')],
+  ['PATCH',  `${coll}/docs/*`,     'PatchItem',        patchItem],
   ['DELETE', `${coll}/docs/*`,     'DeleteItem',       deleteItem],
 
   ['GET',    'offers',             'ListOffers',       listOffers],

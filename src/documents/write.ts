@@ -77,12 +77,12 @@ function refusalOf(write: ItemWrite, current: Item | undefined) {
   return write.kind === 'create' ? 'conflict' : undefined;
 }
 
-function meets({ ifMatch, ifNoneMatch }: Conditions, current: Item): boolean {
+export function meets({ ifMatch, ifNoneMatch }: Conditions, current: Item): boolean {
   if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== current.etag) return false;
   return ifNoneMatch === undefined || (ifNoneMatch !== '*' && ifNoneMatch !== current.etag);
 }
 
-async function commitOne(
+export async function commitOne(
   documents: Documents,
   container: StoredContainer,
   key: ItemKey,

@@ -124,6 +124,17 @@ export const errorTable = {
     "The id in the body is '{body}' but the request addresses '{address}'; replacing a resource cannot change its id.",
   ),
   nestingTooDeep: backend(400, 'The document is nested deeper than the maximum of {limit} levels.'),
+  patchSyntax: backend(400, 'Invalid patch request: check syntax of patch specification. {why}'),
+  patchTooMany: backend(400, "The number of patch operations can't exceed '{limit}'."),
+  patchSystemProperty: backend(
+    400,
+    "Invalid patch request: Cannot patch system property '{name}'.",
+  ),
+  patchPartitionKey: backend(
+    400,
+    "Invalid patch request: Cannot change the partition key '{paths}' of an item.",
+  ),
+  patchFailed: backend(400, 'For Operation({number}): {why}'),
   definitionInvalid: backend(400, '{why}'),
   offerInvalid: gateway(
     400,

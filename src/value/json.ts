@@ -34,6 +34,30 @@ export function isTooDeep(text: string): boolean {
   return nestingOf(text) > NESTING_MAX;
 }
 
+/** Valid JSON object text, one level deep: the text of each member. Of twins the last counts. */
+export function splitObject(text: string): Map<string, string> {
+  const members = new Map<string, string>();
+  walkObject(text, (name, start, end) => {
+    members.set(plainName(name), compact(text, start, end));
+  });
+  return members;
+}
+
+/** Valid JSON array text, one level deep: the text of each element. */
+export function splitArray(text: string): string[] {
+  const elements: string[] = [];
+  let at = text.indexOf('[') + 1;
+  while (at < text.length) {
+    const end = endOfValue(text, at);
+    const element = compact(text, at, end);
+    // Only an empty array has nothing before its end.
+    if (element !== '') elements.push(element);
+    if (text.charCodeAt(end) !== COMMA) break;
+    at = end + 1;
+  }
+  return elements;
+}
+
 function textOf(bytes: Buffer): string {
   if (bytes.length === 0) throw failure('invalidJson', { why: 'The body is empty.' });
   if (!isUtf8(bytes)) throw failure('invalidJson', { why: 'The body is not valid UTF-8.' });
@@ -79,9 +103,20 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Walks the top level of valid JSON object text, dropping blanks and the unwanted members. */
+/** The members of valid JSON object text, dropping blanks and the unwanted ones. */
 function membersOf(text: string, without: ReadonlySet<string>): string {
   const kept: string[] = [];
+  walkObject(text, (name, start, end) => {
+    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, start, end)}`);
+  });
+  return kept.join(',');
+}
+
+/** Visits the members of an object one level deep: the quoted name, and where the value is. */
+function walkObject(
+  text: string,
+  visit: (name: string, valueStart: number, valueEnd: number) => void,
+): void {
   let at = text.indexOf('{') + 1;
   while (true) {
     const nameStart = text.indexOf('"', at);
@@ -89,12 +124,10 @@ function membersOf(text: string, without: ReadonlySet<string>): string {
     const nameEnd = stringEnd(text, nameStart);
     const valueStart = text.indexOf(':', nameEnd) + 1;
     const valueEnd = endOfValue(text, valueStart);
-    const name = text.slice(nameStart, nameEnd + 1);
-    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, valueStart, valueEnd)}`);
+    visit(text.slice(nameStart, nameEnd + 1), valueStart, valueEnd);
     if (text.charCodeAt(valueEnd) !== COMMA) break;
     at = valueEnd + 1;
   }
-  return kept.join(',');
 }
 
 function plainName(quoted: string): string {

@@ -7,6 +7,7 @@ import { controlRows } from './control-rows.suite.js';
 import { definitionRows } from './definition-rows.suite.js';
 import { headerRows } from './header-rows.suite.js';
 import { identityRows } from './identity-rows.suite.js';
+import { patchRows } from './patch-rows.suite.js';
 import { pathRows } from './path-rows.suite.js';
 import { CODES, type Row, Target } from './support.suite.js';
 import { unsupportedRows } from './unsupported-rows.suite.js';
@@ -25,6 +26,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   identity: identityRows(target),
   headers: await headerRows(target),
   bodies: bodyRows,
+  patches: patchRows,
   definitions: await definitionRows(target),
   unsupported: unsupportedRows,
   control: controlRows,

@@ -17,6 +17,7 @@ const server = await serve();
 const OTHER = '"00000000-0000-0000-0000-000000000000"';
 const ITEM = { id: '1', pk: 'p', n: 1 };
 const CHANGED = { id: '1', pk: 'p', n: 2 };
+const INCREMENT = [{ op: 'incr', path: '/n', value: 1 }];
 const ifMatch = (etag: string): Headers => ({ 'if-match': etag });
 const ifNoneMatch = (etag: string): Headers => ({ 'if-none-match': etag });
 let box: Box;
@@ -28,6 +29,7 @@ beforeEach(async () => {
 const WRITES: readonly (readonly [string, number, (headers: Headers) => Promise<Reply>])[] = [
   ['replace', 200, (headers) => box.replace(CHANGED, headers)],
   ['upsert', 200, (headers) => box.upsert(CHANGED, headers)],
+  ['patch', 200, (headers) => box.patch('1', INCREMENT, 'p', headers)],
   ['delete', 204, (headers) => box.remove('1', 'p', headers)],
 ];
 
@@ -63,9 +65,10 @@ for (const [what, status, write] of WRITES) {
   });
 }
 
-test('If-Match on an item that is not there: 404 for replace and delete, never 412', async () => {
+test('If-Match on an item that is not there: 404 for replace, patch and delete, never 412', async () => {
   for (const etag of [OTHER, '*']) {
     refused(await box.replace(ITEM, ifMatch(etag)), 404, 0);
+    refused(await box.patch('1', INCREMENT, 'p', ifMatch(etag)), 404, 0);
     refused(await box.remove('1', 'p', ifMatch(etag)), 404, 0);
   }
 });

@@ -93,6 +93,7 @@ test('every operation has the headers that the clients need', async () => {
     ['read', ok(await box.read('1'), 200)],
     ['replace', ok(await box.replace(item), 200)],
     ['upsert', ok(await box.upsert(item), 200)],
+    ['patch', ok(await box.patch('1', [{ op: 'set', path: '/n', value: 1 }]), 200)],
     ['list', ok(await box.list(), 200)],
     ['delete', ok(await box.remove('1'), 204)],
   ];

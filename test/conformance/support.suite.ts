@@ -168,6 +168,13 @@ export class Box {
     });
   }
 
+  patch(id: string, body: unknown, pk: unknown = 'p', headers: Headers = {}): Promise<Reply> {
+    return this.server.send('PATCH', `${this.path}/docs/${encodeURIComponent(id)}`, {
+      body,
+      headers: { ...keyHeader(pk), ...headers },
+    });
+  }
+
   read(id: string, pk: unknown = 'p', headers: Headers = {}): Promise<Reply> {
     return this.#one('GET', id, pk, headers);
   }

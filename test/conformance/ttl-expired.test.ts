@@ -34,6 +34,8 @@ for (const purged of [false, true]) {
       const { box, etag } = await expired(purged);
       const headers = { 'if-match': condition(etag) };
       refused(await box.replace(ITEM, headers), 404, 0, 'Resource Not Found');
+      const patch = [{ op: 'set', path: '/ttl', value: -1 }];
+      refused(await box.patch('1', patch, 'p', headers), 404, 0, 'Resource Not Found');
       refused(await box.remove('1', 'p', headers), 404, 0, 'Resource Not Found');
       refused(await box.read('1', 'p', { 'if-none-match': condition(etag) }), 404, 0);
       refused(await box.read('1', 'p', headers), 404, 0);

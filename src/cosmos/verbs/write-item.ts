@@ -1,5 +1,6 @@
 // What creating, upserting and replacing an item have in common.
-import { type WriteKind, writeItem as write } from '../../documents/write.js';
+import type { StoredContainer } from '../../catalog/resources.js';
+import { type WriteKind, type Written, writeItem as write } from '../../documents/write.js';
 import { writeCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { conditionsOf } from '../conditions.js';
@@ -36,10 +37,18 @@ export async function writeItem(
     },
     request.at,
   );
-  const { item, created, lsn } = written;
+  return writtenReply(request, container, written);
+}
+
+export function writtenReply(
+  request: CosmosRequest,
+  container: StoredContainer,
+  { item, created, lsn }: Written,
+): Reply {
   const charge = writeCharge(item.doc.bytes.length, !created);
   const path = namePath(request, container);
-  const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
+  const range = rangeOf(container, item.key.partition);
+  const headers = itemHeaders(container, path, range, lsn, charge);
   headers.push('etag', item.etag);
   const minimal = header(request.headers, 'prefer')?.toLowerCase() === 'return=minimal';
   return { status: created ? 201 : 200, headers, body: minimal ? undefined : item.doc.bytes };
