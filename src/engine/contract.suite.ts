@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { withContract } from './contract.js';
+import { describeChanges } from './contract-changes.suite.js';
 import { describeExpiry } from './contract-expiry.suite.js';
 import { containerNamed, Fixture } from './contract-fixture.suite.js';
 import { describeScans } from './contract-scans.suite.js';
@@ -25,6 +26,7 @@ export function describeEngine(name: string, open: () => Promise<Engine>): void 
     describeWrites(f);
     describeScans(f);
     describeExpiry(f);
+    describeChanges(f);
 
     test('containers are listed, altered and dropped with all they hold', async () => {
       await f.put('1');

@@ -4,7 +4,17 @@ import assert from 'node:assert/strict';
 import { isLive } from '../time/expiry.js';
 import type { Instant } from '../time/instant.js';
 import { samePartitionKey } from '../value/partition-key.js';
-import type { Batch, Container, Engine, Item, ItemKey, Serial, WriteOutcome } from './engine.js';
+import type {
+  Batch,
+  ChangeScan,
+  Changes,
+  Container,
+  Engine,
+  Item,
+  ItemKey,
+  Serial,
+  WriteOutcome,
+} from './engine.js';
 
 export function withContract(engine: Engine): Engine {
   return {
@@ -47,6 +57,11 @@ export function withContract(engine: Engine): Engine {
       });
       return outcomes;
     },
+    changes: async (container, scan, at, budget) => {
+      const page = await engine.changes(container, scan, at, budget);
+      assertChanges(container, scan, page, at, budget.rowsMax);
+      return page;
+    },
     nextExpiry: (container) => engine.nextExpiry(container),
     purge: async (container, at, rowsMax) => {
       const purge = await engine.purge(container, at, rowsMax);
@@ -87,6 +102,26 @@ function assertAlive(container: Container, item: Item, at: Instant): void {
 function assertBatch(container: Container, batch: Batch, at: Instant, rowsMax: number): void {
   assert(batch.items.length <= rowsMax, 'a batch has at most the rows asked for');
   for (const item of batch.items) assertAlive(container, item, at);
+}
+
+function assertChanges(
+  container: Container,
+  scan: ChangeScan,
+  { items, upTo, isEnd, lsn }: Changes,
+  at: Instant,
+  rowsMax: number,
+): void {
+  const after = scan.after === 'now' ? upTo : scan.after;
+  assert(upTo <= lsn, 'a position that the container has not reached');
+  assert(isEnd ? upTo >= after : upTo > after, 'a page of changes makes progress');
+  let last = after;
+  for (const item of items) {
+    assertAlive(container, item, at);
+    assert(item.lsn >= last && item.lsn > after && item.lsn <= upTo, 'a change out of order');
+    last = item.lsn;
+  }
+  const whole = items.filter((item) => item.lsn < last);
+  assert(whole.length < Math.max(1, rowsMax), 'one batch more than asked for');
 }
 
 function assertOutcome(

@@ -189,6 +189,23 @@ export type WriteOutcome =
   | { readonly items: readonly (Item | undefined)[]; readonly lsn: Lsn }
   | { readonly refused: Refusal; readonly index: number; readonly lsn: Lsn };
 
+/** What changed last, oldest change first. */
+export interface ChangeScan {
+  readonly partition: PartitionKey | undefined;
+  readonly span: EpkSpan | undefined;
+  /** Only changes behind this position, of which 0 is the beginning; or only those yet to come. */
+  readonly after: Lsn | 'now';
+}
+export interface Changes {
+  /** Each once, as it is now. What one batch has written is never divided, whatever the budget. */
+  readonly items: readonly Item[];
+  /** Where to go on: of what changed up to here nothing is missing, nor can it come any more. */
+  readonly upTo: Lsn;
+  /** False where the budget ran out, with or without items. */
+  readonly isEnd: boolean;
+  readonly lsn: Lsn;
+}
+
 export interface Stats {
   /** Items kept, dead and unpurged ones included. */
   readonly items: number;
@@ -243,6 +260,8 @@ export interface Engine {
     batches: readonly WriteBatch[],
     at: Instant,
   ): Promise<readonly WriteOutcome[]>;
+  /** Throws `BadResume` for a position that the container has not reached. */
+  changes(container: Container, scan: ChangeScan, at: Instant, budget: Budget): Promise<Changes>;
   // expiry
   nextExpiry(container: Container): Promise<Instant | undefined>;
   purge(container: Container, at: Instant, rowsMax: number): Promise<Purge>;

@@ -181,6 +181,9 @@ export const serialAtEnd = (key: Key): Serial =>
 /** Reads the instant of an expiry key. */
 export const instantOf = (key: Key): number => key.readUIntBE(PREFIX_BYTES + 1, SERIAL_BYTES);
 
+/** Reads the position of a change key. */
+export const lsnOf = (key: Key): Lsn => key.readUIntBE(PREFIX_BYTES, SERIAL_BYTES);
+
 /** As `writeUIntBE` for six bytes, in a third of its time. */
 export function writeSerial(bytes: Buffer, serial: number, at: number): void {
   bytes.writeUInt16BE(Math.floor(serial / 0x1_0000_0000), at);

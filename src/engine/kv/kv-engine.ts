@@ -4,6 +4,9 @@
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import type {
+  Budget,
+  ChangeScan,
+  Changes,
   Container,
   Engine,
   ExpiryScan,
@@ -17,6 +20,7 @@ import type {
   WriteBatch,
   WriteOutcome,
 } from '../engine.js';
+import { readChanges } from './changes.js';
 import { checkStore } from './check.js';
 import { applyBatch } from './commit.js';
 import { Committer } from './committer.js';
@@ -105,6 +109,15 @@ class KvEngine implements Engine {
     });
     if (container.indexing.lazy) this.#containers.catchUp(container.id);
     return outcomes;
+  }
+
+  async changes(
+    container: Container,
+    scan: ChangeScan,
+    at: Instant,
+    budget: Budget,
+  ): Promise<Changes> {
+    return readChanges(this.#store, this.#place(container), scan, at, budget);
   }
 
   async nextExpiry(container: Container): Promise<Instant | undefined> {
