@@ -46,8 +46,8 @@ export const unsupportedRows: readonly Row[] = [
     [],
   ),
   unsupported('POST', `${CARTS}/operations/partitionkeydelete`, 'partition key', IN_PARTITION),
-  unsupported('GET', DOCS, 'The change feed (A-IM: Incremental Feed)', {
-    'a-im': 'Incremental Feed',
+  unsupported('GET', DOCS, 'The change feed of all versions (A-IM: Full-Fidelity Feed)', {
+    'a-im': 'Full-Fidelity Feed',
   }),
   ...['pre', 'post'].map((when) =>
     row('POST', DOCS, 400, ["Running the trigger 't1'", 'is not supported'], {

@@ -8,13 +8,13 @@ import { itemHeaders, type Reply, rowsBody } from '../reply.js';
 import { type CosmosRequest, header, pageOf } from '../request.js';
 import { containerRid } from '../rid.js';
 import { checkSession } from '../session.js';
+import { readFeed } from './read-feed.js';
 
 /** More than any token of a list has, and less than the keys they hold may have. */
 const CONTINUATION_CHARACTERS_MAX = 1024;
 
 export async function listItems(request: CosmosRequest): Promise<Reply> {
-  const feed = header(request.headers, 'a-im');
-  if (feed) throw failure('notSupported', { what: `The change feed (A-IM: ${feed})`, hint: '' });
+  if (header(request.headers, 'a-im')) return readFeed(request);
   const container = ownerContainer(request);
   const scope = scopeOf(request.headers, container);
   const wanted = pageOf(request.headers);

@@ -1,0 +1,48 @@
+// Where a change feed begins, as headers say it, and where it goes on, as an etag.
+//
+//   "57"              behind the change 57
+//   "57@1700000000"   the same, and still looking for the first change of that second or later
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FeedPosition } from '../documents/feed.js';
+import { instant, secondsOf } from '../time/instant.js';
+import { failure } from '../value/errors.js';
+import { header } from './request.js';
+
+const POSITION = /^(?:"(\d{1,15})(?:@(\d{1,12}))?"|(\d{1,15}))$/;
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+export function feedEtag({ after, since }: FeedPosition): string {
+  return since === undefined ? `"${after}"` : `"${after}@${since}"`;
+}
+
+/** An etag outdoes a time: clients go on sending the time they began with. */
+export function feedStart(headers: IncomingHttpHeaders): FeedPosition {
+  for (const name of ['if-none-match', 'x-ms-continuation']) {
+    const value = header(headers, name);
+    if (value) return positionIn(name, value);
+  }
+  return { after: 0, since: sinceOf(headers) };
+}
+
+function positionIn(name: string, value: string): FeedPosition {
+  if (value === '*') return { after: 'now', since: undefined };
+  const match = POSITION.exec(value);
+  if (!match) {
+    const why = 'It must be * or the etag of a page of this change feed.';
+    throw failure('invalidHeader', { header: name, value, why });
+  }
+  const [, quoted, since, bare] = match;
+  return {
+    after: Number(quoted ?? bare),
+    since: since === undefined ? undefined : Number(since),
+  };
+}
+
+function sinceOf(headers: IncomingHttpHeaders): number | undefined {
+  const value = header(headers, 'if-modified-since');
+  if (!value) return undefined;
+  const ms = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
+  if (!Number.isNaN(ms)) return Math.max(0, secondsOf(instant(ms)));
+  const why = 'It must be a date such as Sat, 01 Jun 2030 12:00:00 GMT.';
+  throw failure('invalidHeader', { header: 'if-modified-since', value, why });
+}
