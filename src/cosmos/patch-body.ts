@@ -2,7 +2,15 @@
 //
 //   {"condition": "from c where c.n > 0", "operations": [{"op": "remove", "path": "/n"}]}
 import { failure } from '../value/errors.js';
-import { parseJson, splitArray, splitObject } from '../value/json.js';
+import { compactJson, parseJson } from '../value/json.js';
+import {
+  elementsOf,
+  jsonSlice,
+  kindOf,
+  membersOf,
+  type Slice,
+  textOf,
+} from '../value/json-slice.js';
 import type { PatchOperation, Place } from '../value/patch.js';
 import { isInside, parsePointer } from '../value/pointer.js';
 import { SYSTEM_PROPERTIES } from './item-body.js';
@@ -15,11 +23,19 @@ export interface PatchBody {
 const OPERATIONS_MAX = 10;
 
 export function parsePatch(body: Buffer): PatchBody {
-  const value = parseJson(body);
-  const text = body.toString().trim();
-  if (Array.isArray(value)) return { operations: operationsOf(text), condition: undefined };
-  if (!isObject(text)) throw syntax('The body must be an array of operations or an object.');
-  const members = splitObject(text);
+  parseJson(body);
+  const patch = jsonSlice(compactJson(body.toString()));
+  switch (kindOf(patch)) {
+    case 'array':
+      return { operations: operationsOf(patch), condition: undefined };
+    case 'object':
+      return patchOf(new Map(membersOf(patch)));
+    case 'scalar':
+      throw syntax('The body must be an array of operations or an object.');
+  }
+}
+
+function patchOf(members: ReadonlyMap<string, Slice>): PatchBody {
   for (const name of members.keys()) {
     if (name === 'operations' || name === 'condition') continue;
     throw syntax(`A patch has operations and a condition, but not '${name}'.`);
@@ -30,32 +46,32 @@ export function parsePatch(body: Buffer): PatchBody {
   };
 }
 
-function conditionOf(text: string | undefined): string | undefined {
-  const condition: unknown = JSON.parse(text ?? 'null');
+function conditionOf(slice: Slice | undefined): string | undefined {
+  const condition = parsed(slice);
   if (condition === null) return undefined;
   if (typeof condition === 'string') return condition;
-  throw syntax(`The condition must be a text, not ${text}.`);
+  throw syntax(`The condition must be a text, not ${JSON.stringify(condition)}.`);
 }
 
-function operationsOf(text: string | undefined): readonly PatchOperation[] {
-  if (!text?.startsWith('[')) throw syntax('The operations must be an array.');
-  const operations = splitArray(text);
+function operationsOf(slice: Slice | undefined): readonly PatchOperation[] {
+  if (!slice || kindOf(slice) !== 'array') throw syntax('The operations must be an array.');
+  const operations = elementsOf(slice);
   if (operations.length === 0) throw syntax('There must be at least one operation.');
   if (operations.length > OPERATIONS_MAX) throw failure('patchTooMany', { limit: OPERATIONS_MAX });
   return operations.map(operationOf);
 }
 
 /** Members that an operation does not know are passed over, as RFC 6902 has it. */
-function operationOf(text: string, index: number): PatchOperation {
+function operationOf(slice: Slice, index: number): PatchOperation {
   const wrong = (why: string) => syntax(`Operation ${index + 1}: ${why}`);
-  if (!isObject(text)) throw wrong(`It must be an object, not ${text}.`);
-  const members = splitObject(text);
-  const op: unknown = JSON.parse(members.get('op') ?? 'null');
+  if (kindOf(slice) !== 'object') throw wrong(`It must be an object, not ${textOf(slice)}.`);
+  const members = new Map(membersOf(slice));
+  const op = parsed(members.get('op'));
   const place = (name: string) => placeOf(members.get(name), name, wrong);
   const value = () => {
     const given = members.get('value');
     if (given === undefined) throw wrong('The value is missing.');
-    return given;
+    return textOf(given);
   };
   switch (op) {
     case 'add':
@@ -81,11 +97,12 @@ function operationOf(text: string, index: number): PatchOperation {
   }
 }
 
-function placeOf(json: string | undefined, name: string, wrong: (why: string) => Error): Place {
-  const text: unknown = JSON.parse(json ?? 'null');
+function placeOf(slice: Slice | undefined, name: string, wrong: (why: string) => Error): Place {
+  const text = parsed(slice);
   const pointer = typeof text === 'string' ? parsePointer(text) : undefined;
   if (typeof text !== 'string' || pointer === undefined) {
-    throw wrong(`The ${name} must be a JSON pointer such as '/a/0/b', not ${json ?? 'missing'}.`);
+    const given = slice ? textOf(slice) : 'missing';
+    throw wrong(`The ${name} must be a JSON pointer such as '/a/0/b', not ${given}.`);
   }
   const [top] = pointer;
   if (top === 'id' || SYSTEM_PROPERTIES.has(top))
@@ -93,8 +110,9 @@ function placeOf(json: string | undefined, name: string, wrong: (why: string) =>
   return { pointer, text };
 }
 
-function isObject(text: string): boolean {
-  return text.startsWith('{');
+/** Absent is null, which none of the members may be. */
+function parsed(slice: Slice | undefined): unknown {
+  return slice ? JSON.parse(textOf(slice)) : null;
 }
 
 function syntax(why: string): Error {

@@ -34,28 +34,9 @@ export function isTooDeep(text: string): boolean {
   return nestingOf(text) > NESTING_MAX;
 }
 
-/** Valid JSON object text, one level deep: the text of each member. Of twins the last counts. */
-export function splitObject(text: string): Map<string, string> {
-  const members = new Map<string, string>();
-  walkObject(text, (name, start, end) => {
-    members.set(plainName(name), compact(text, start, end));
-  });
-  return members;
-}
-
-/** Valid JSON array text, one level deep: the text of each element. */
-export function splitArray(text: string): string[] {
-  const elements: string[] = [];
-  let at = text.indexOf('[') + 1;
-  while (at < text.length) {
-    const end = endOfValue(text, at);
-    const element = compact(text, at, end);
-    // Only an empty array has nothing before its end.
-    if (element !== '') elements.push(element);
-    if (text.charCodeAt(end) !== COMMA) break;
-    at = end + 1;
-  }
-  return elements;
+/** Valid JSON text without blanks outside strings. */
+export function compactJson(text: string): string {
+  return compact(text, 0, text.length);
 }
 
 function textOf(bytes: Buffer): string {
@@ -91,7 +72,7 @@ function nestingOf(text: string): number {
 }
 
 /** The position of the closing quote of the string that opens at `start`. */
-function stringEnd(text: string, start: number): number {
+export function stringEnd(text: string, start: number): number {
   let at = text.indexOf('"', start + 1);
   while (at >= 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1);
   return at < 0 ? text.length : at;
@@ -103,20 +84,9 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The members of valid JSON object text, dropping blanks and the unwanted ones. */
+/** Walks the top level of valid JSON object text, dropping blanks and the unwanted members. */
 function membersOf(text: string, without: ReadonlySet<string>): string {
   const kept: string[] = [];
-  walkObject(text, (name, start, end) => {
-    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, start, end)}`);
-  });
-  return kept.join(',');
-}
-
-/** Visits the members of an object one level deep: the quoted name, and where the value is. */
-function walkObject(
-  text: string,
-  visit: (name: string, valueStart: number, valueEnd: number) => void,
-): void {
   let at = text.indexOf('{') + 1;
   while (true) {
     const nameStart = text.indexOf('"', at);
@@ -124,10 +94,12 @@ function walkObject(
     const nameEnd = stringEnd(text, nameStart);
     const valueStart = text.indexOf(':', nameEnd) + 1;
     const valueEnd = endOfValue(text, valueStart);
-    visit(text.slice(nameStart, nameEnd + 1), valueStart, valueEnd);
+    const name = text.slice(nameStart, nameEnd + 1);
+    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, valueStart, valueEnd)}`);
     if (text.charCodeAt(valueEnd) !== COMMA) break;
     at = valueEnd + 1;
   }
+  return kept.join(',');
 }
 
 function plainName(quoted: string): string {

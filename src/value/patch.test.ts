@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MayflyError } from './errors.js';
-import { splitArray, splitObject } from './json.js';
+import { compactJson } from './json.js';
+import { elementsOf, jsonSlice, kindOf, membersOf, textOf } from './json-slice.js';
 import { applyPatch, type PatchOperation, type Place } from './patch.js';
 import { isInside, parsePointer } from './pointer.js';
 import { randomJson, seededRandom, seedFromEnvironment } from './random.suite.js';
@@ -158,21 +159,33 @@ test('inside is below, not beside and not the place itself', () => {
   assert.ok(!isInside(['ab', 'c'], ['a']));
 });
 
-test('arrays and objects are split into the text of their parts', () => {
-  assert.deepEqual(splitArray(' [ ] '), []);
-  assert.deepEqual(splitArray('[ 1.0 , "a,]" ,\n[2 , 3],{"b" : [ ]} ]'), [
+test('arrays and objects are split into slices of their text', () => {
+  const elements = (text: string) => elementsOf(jsonSlice(compactJson(text))).map(textOf);
+  assert.deepEqual(elements(' [ ] '), []);
+  assert.deepEqual(elements('[ 1.0 , "a,]\\"" ,\n[2 , 3],{"b" : [ ]} ]'), [
     '1.0',
-    '"a,]"',
+    '"a,]\\""',
     '[2,3]',
     '{"b":[]}',
   ]);
+  const members = membersOf(jsonSlice('{"a":1.0,"\\u0062":[2],"":{},"a":3}'));
   assert.deepEqual(
-    [...splitObject('{ "a" : 1.0, "\\u0062":[ 2 ], "a":3 }')],
+    members.map(([name, value]) => [name, textOf(value), kindOf(value)]),
     [
-      ['a', '3'],
-      ['b', '[2]'],
+      ['a', '1.0', 'scalar'],
+      ['b', '[2]', 'array'],
+      ['', '{}', 'object'],
+      ['a', '3', 'scalar'],
     ],
   );
+});
+
+test('a place far inside a large document is found', () => {
+  const depth = 120;
+  const numbers = `[${'1,'.repeat(500_000)}1]`;
+  const text = `${'{"a":'.repeat(depth)}${numbers}${'}'.repeat(depth)}`;
+  const patched = applyPatch(text, [add(`${'/a'.repeat(depth)}/-`, '2')]);
+  assert.equal(patched, text.replace(']', ',2]'));
 });
 
 test('what is split and printed again is the same value', () => {

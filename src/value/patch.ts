@@ -1,10 +1,10 @@
 // Applies the operations of a patch to the text of a document. Only what lies on the way to a place
 // is taken apart; everything else keeps its text, with the order of its properties and its digits.
 import { failure } from './errors.js';
-import { splitArray, splitObject } from './json.js';
+import { elementsOf, jsonSlice, kindOf, membersOf, type Slice, textOf } from './json-slice.js';
 import type { Pointer } from './pointer.js';
 
-/** `text` is the path as the request has it; values are JSON text. */
+/** `text` is the path as the request has it; values are JSON text without blanks. */
 export interface Place {
   readonly pointer: Pointer;
   readonly text: string;
@@ -15,9 +15,12 @@ export type PatchOperation =
   | { readonly op: 'remove'; readonly path: Place }
   | { readonly op: 'move'; readonly from: Place; readonly path: Place };
 
-/** The text of an object with the operations applied in their order, or the failure of one. */
+/**
+ * The text of an object with the operations applied in their order, or the failure of one. The text
+ * has no blanks, as all that is stored.
+ */
 export function applyPatch(text: string, operations: readonly PatchOperation[]): string {
-  const root: Node = splitObject(text);
+  const root: OpenNode = new Map(membersOf(jsonSlice(text)));
   for (const [index, operation] of operations.entries()) {
     const fail: Fail = (why) => failure('patchFailed', { number: index + 1, why });
     apply(root, operation, fail);
@@ -25,21 +28,21 @@ export function applyPatch(text: string, operations: readonly PatchOperation[]):
   return print(root);
 }
 
-/** JSON text until somebody has to look inside. */
-type Node = string | OpenNode;
+/** A piece of text until somebody has to look inside. */
+type Node = Slice | OpenNode;
 type OpenNode = Map<string, Node> | Node[];
 type Fail = (why: string) => Error;
 
 function apply(root: OpenNode, operation: PatchOperation, fail: Fail): void {
   switch (operation.op) {
     case 'add':
-      put(targetOf(root, operation.path, fail), operation.value, 'insert');
+      put(targetOf(root, operation.path, fail), jsonSlice(operation.value), 'insert');
       break;
     case 'set':
-      put(targetOf(root, operation.path, fail), operation.value, 'overwrite');
+      put(targetOf(root, operation.path, fail), jsonSlice(operation.value), 'overwrite');
       break;
     case 'replace':
-      put(existing(root, 'Replace', operation.path, fail), operation.value, 'overwrite');
+      put(existing(root, 'Replace', operation.path, fail), jsonSlice(operation.value), 'overwrite');
       break;
     case 'incr': {
       const target = targetOf(root, operation.path, fail);
@@ -118,26 +121,35 @@ function take(target: Target): Node {
   return taken;
 }
 
-function increased(target: Target, by: number, path: Place, fail: Fail): string {
+function increased(target: Target, by: number, path: Place, fail: Fail): Slice {
   const node = peek(target);
-  if (node === undefined) return JSON.stringify(by);
-  const number: unknown = typeof node === 'string' ? JSON.parse(node) : undefined;
+  const number: unknown = node === undefined ? 0 : open(node) ? undefined : JSON.parse(print(node));
   if (typeof number !== 'number') {
     throw fail(`Increment Operation can only be performed on a number. '${path.text}' is none.`);
   }
-  if (Number.isFinite(number + by)) return JSON.stringify(number + by);
+  if (Number.isFinite(number + by)) return jsonSlice(JSON.stringify(number + by));
   throw fail(`The sum at '${path.text}' is more than a number can hold.`);
 }
 
 function open(node: Node): OpenNode | undefined {
-  if (typeof node !== 'string') return node;
-  if (node.startsWith('{')) return splitObject(node);
-  return node.startsWith('[') ? splitArray(node) : undefined;
+  if (!isSlice(node)) return node;
+  switch (kindOf(node)) {
+    case 'object':
+      return new Map(membersOf(node));
+    case 'array':
+      return elementsOf(node);
+    case 'scalar':
+      return undefined;
+  }
 }
 
 function print(node: Node): string {
-  if (typeof node === 'string') return node;
+  if (isSlice(node)) return textOf(node);
   if (Array.isArray(node)) return `[${node.map(print).join(',')}]`;
   const members = Array.from(node, ([name, value]) => `${JSON.stringify(name)}:${print(value)}`);
   return `{${members.join(',')}}`;
+}
+
+function isSlice(node: Node): node is Slice {
+  return !Array.isArray(node) && !(node instanceof Map);
 }
