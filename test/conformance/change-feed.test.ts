@@ -16,6 +16,7 @@ import {
   headerOf,
   type Json,
   keyHeader,
+  listOf,
   NOON,
   NOON_SECONDS,
   ok,
@@ -28,6 +29,7 @@ const server = await serve();
 const client = server.client();
 const FEED = { 'a-im': 'Incremental feed' };
 const THREE_RANGES = { 'x-ms-offer-throughput': '25100' };
+const RANGES = 'PartitionKeyRanges';
 let box: Box;
 
 beforeEach(async () => {
@@ -132,6 +134,15 @@ describe('on the wire', () => {
       [1, 2].map((lsn) => [lsn, { _lsn: 5 }]),
     );
     assert.equal(page.text.match(/"_lsn":[127]/g)?.length, 2);
+  });
+
+  test('the newer format has what is not the item beside it; others are refused', async () => {
+    const [item] = await fill(1);
+    const name = 'x-ms-cosmos-changefeed-wire-format-version';
+    const page = ok(await box.list({ ...FEED, [name]: '2021-09-15' }), 200);
+    const metadata = { lsn: 1, crts: NOON_SECONDS };
+    assert.deepEqual(documents(page), [{ current: item, metadata }]);
+    refused(await box.list({ ...FEED, [name]: '2020-01-01' }), 400, 0, name);
   });
 
   test('a range that is none is gone', async () => {
@@ -319,6 +330,25 @@ for (const [ranges, throughput] of [
     });
   });
 }
+
+test('ranges may split under an iterator', async () => {
+  const container = client.database(box.database).container('c');
+  await fill(30);
+  const changeFeedStartFrom = ChangeFeedStartFrom.Beginning();
+  const options = { changeFeedStartFrom, maxItemCount: 7 };
+  const iterator = container.items.getChangeFeedIterator(options);
+  const first = (await iterator.readNext()).result.map(({ id }) => id);
+  assert.equal(first.length, 7);
+  const { resource: offer } = await container.readOffer();
+  assert.ok(offer?.content);
+  const content = { ...offer.content, offerThroughput: 25_100 };
+  await client.offer(offer.id).replace({ ...offer, content });
+  assert.equal(listOf(await server.send('GET', `${box.path}/pkranges`), RANGES).length, 3);
+  await container.items.create({ id: 'new', pk: 'p' });
+  const all = [...first, ...(await drained(iterator)).ids];
+  assert.equal(all.length, 31);
+  assert.equal(new Set(all).size, 31);
+});
 
 test('by spans of effective partition keys, which tile the container', async () => {
   await fill(30);

@@ -1,4 +1,5 @@
 // GET /dbs/{db}/colls/{coll}/docs with A-IM: the change feed, latest version only.
+import type { IncomingHttpHeaders } from 'node:http';
 import { readFeed as read } from '../../documents/feed.js';
 import type { Item } from '../../engine/engine.js';
 import { LOOKUP_CHARGE, pageCharge } from '../../throughput/charges.js';
@@ -17,6 +18,7 @@ export async function readFeed(request: CosmosRequest): Promise<Reply> {
   const scope = scopeOf(request.headers, container);
   const { itemsMax } = pageOf(request.headers);
   const from = feedStart(request.headers);
+  const rowOf = isWrapped(request.headers) ? wrapped : withLsn;
   const page = await read(request.documents, container, scope, { itemsMax, from }, request.at);
   checkSession(request.headers, container, page.lsn);
   const isNews = page.items.length > 0 || !page.isEnd;
@@ -28,7 +30,7 @@ export async function readFeed(request: CosmosRequest): Promise<Reply> {
   headers.push('etag', etag, 'x-ms-item-count', String(page.items.length));
   if (!isNews) return { status: 304, headers, body: undefined };
   headers.push('x-ms-continuation', etag);
-  const rows = page.items.map(withLsn);
+  const rows = page.items.map(rowOf);
   return { status: 200, headers, body: rowsBody(containerRid(container), 'Documents', rows) };
 }
 
@@ -41,6 +43,24 @@ function checkMode(mode: string): void {
   }
   const why = 'It must be Incremental Feed.';
   throw failure('invalidHeader', { header: 'a-im', value: mode, why });
+}
+
+const WIRE_FORMAT = 'x-ms-cosmos-changefeed-wire-format-version';
+
+/** Clients that read several modes ask for the newer format in this one, too. */
+function isWrapped(headers: IncomingHttpHeaders): boolean {
+  const value = header(headers, WIRE_FORMAT);
+  if (!value) return false;
+  if (value === '2021-09-15') return true;
+  const why = 'It must be 2021-09-15.';
+  throw failure('invalidHeader', { header: WIRE_FORMAT, value, why });
+}
+
+/** What is not part of the document beside it. */
+function wrapped({ doc, lsn }: Item): Uint8Array {
+  const { _ts: crts } = doc.value as { readonly _ts: number };
+  const metadata = Buffer.from(`,"metadata":${JSON.stringify({ lsn, crts })}}`);
+  return Buffer.concat([Buffer.from('{"current":'), doc.bytes, metadata]);
 }
 
 /** The document with its position behind it. An item copied from a feed may have one of its own. */
