@@ -84,6 +84,7 @@ class EngineChooser {
     const roll = this.#random() * 100;
     if (roll < 48) return { do: 'commit', batches: this.#times(3, () => this.#batch(world)) };
     if (roll < 60) return { do: 'get', places: this.#times(3, () => this.#place(world)) };
+    if (roll < 64) return { do: 'feed', by: this.#listBy(), rowsMax: this.#upTo(9) };
     if (roll < 68) return { do: 'list', by: this.#listBy(), itemsMax: this.#upTo(9) };
     if (roll < 79) return { do: 'clock', toMs: this.#instant(world) };
     if (roll < 85) return { do: 'defaultTtl', value: this.#defaultTtl() };

@@ -7,9 +7,9 @@ import {
 } from '../../src/catalog/definition/container-definition.js';
 import { newRanges } from '../../src/catalog/ranges.js';
 import { engineContainer, type StoredContainer } from '../../src/catalog/resources.js';
-import { listItems } from '../../src/documents/list.js';
+import { listItems, type Scope } from '../../src/documents/list.js';
 import { withContract } from '../../src/engine/contract.js';
-import type { Engine, Expiry, Item, Resume, WriteOutcome } from '../../src/engine/engine.js';
+import type { Engine, Expiry, Item, Lsn, Resume, WriteOutcome } from '../../src/engine/engine.js';
 import { VirtualClock } from '../../src/time/clock.js';
 import { systemEntropy } from '../../src/time/entropy.js';
 import { cosmosRules } from '../../src/time/expiry.js';
@@ -23,6 +23,7 @@ export type EngineStep =
   | { readonly do: 'commit'; readonly batches: readonly (readonly ChangeStep[])[] }
   | { readonly do: 'get'; readonly places: readonly Place[] }
   | { readonly do: 'list'; readonly by: ListBy; readonly itemsMax: number }
+  | { readonly do: 'feed'; readonly by: ListBy; readonly rowsMax: number }
   | { readonly do: 'clock'; readonly toMs: number }
   | { readonly do: 'defaultTtl'; readonly value: number | undefined }
   | { readonly do: 'purge'; readonly rowsMax: number }
@@ -42,6 +43,7 @@ const UNIQUE_KEYS = [['/u'], ['/v/w', '/x']];
 const NO_SERIAL = 2 ** 40;
 /** More items than there are places for. */
 const ROWS_MAX = 1000;
+const BYTES_MAX = 10_000;
 
 export class EngineWorld {
   readonly #open: () => Promise<Engine>;
@@ -89,6 +91,8 @@ export class EngineWorld {
         return this.#read(step.places);
       case 'list':
         return this.#list(step.by, step.itemsMax);
+      case 'feed':
+        return this.#feed(step.by, step.rowsMax);
       case 'clock':
         return this.#clock.set(instant(step.toMs));
       case 'defaultTtl':
@@ -169,21 +173,19 @@ export class EngineWorld {
       purger: this.#purger,
       countsUnpurged: false,
     };
-    const partition = by !== 'all' && 'partition' in by ? [by.partition] : undefined;
-    const span = by !== 'all' && 'from' in by ? by : undefined;
+    const scope = scopeOf(by);
     const wanted = this.#listed(by);
     const found: Item[] = [];
     let continuation: string | undefined;
     do {
       assert(found.length < ROWS_MAX, 'the list does not end');
-      const scope = { partition, span };
       const wish = { itemsMax, continuation };
       const page = await listItems(documents, this.#container, scope, wish, this.#now);
       found.push(...page.items);
       continuation = page.continuation;
     } while (continuation !== undefined);
     // Only lists of everything and of one partition key promise an order.
-    if (span) found.sort((a, b) => a.serial - b.serial);
+    if (scope.span) found.sort((a, b) => a.serial - b.serial);
     assert.deepEqual(
       found.map((item) => item.serial),
       wanted.map((item) => item.serial),
@@ -199,6 +201,36 @@ export class EngineWorld {
       const epk = effectivePartitionKey([item.partition], 'v2');
       return by.from <= epk && epk < by.to;
     });
+  }
+
+  /** All that lives has changed once; and the same from the middle on. */
+  async #feed(by: ListBy, rowsMax: number): Promise<void> {
+    const found = await this.#changes(by, 0, rowsMax);
+    const wanted = this.#listed(by);
+    const bySerial = [...found].sort((a, b) => a.serial - b.serial);
+    assert.deepEqual(
+      bySerial.map((item) => item.serial),
+      wanted.map((item) => item.serial),
+    );
+    for (const [index, item] of bySerial.entries()) checkItem(item, wanted[index]);
+    const middle = found[found.length >> 1]?.lsn ?? 0;
+    assert.deepEqual(
+      (await this.#changes(by, middle, rowsMax)).map((item) => item.serial),
+      found.filter((item) => item.lsn > middle).map((item) => item.serial),
+    );
+  }
+
+  async #changes(by: ListBy, start: Lsn, rowsMax: number): Promise<readonly Item[]> {
+    const budget = { rowsMax, bytesMax: BYTES_MAX };
+    const found: Item[] = [];
+    for (let after = start; ; ) {
+      assert(found.length < ROWS_MAX, 'the changes do not end');
+      const scan = { ...scopeOf(by), after };
+      const page = await this.#get.changes(this.#container.engine, scan, this.#now, budget);
+      found.push(...page.items);
+      if (page.isEnd) return found;
+      after = page.upTo;
+    }
   }
 
   async #alter(defaultTtl: number | undefined): Promise<void> {
@@ -272,6 +304,13 @@ export class EngineWorld {
     const [container] = await this.#engine.containers();
     assert.deepEqual(container, this.#container.engine);
   }
+}
+
+function scopeOf(by: ListBy): Scope {
+  return {
+    partition: by !== 'all' && 'partition' in by ? [by.partition] : undefined,
+    span: by !== 'all' && 'from' in by ? by : undefined,
+  };
 }
 
 function definitionOf(defaultTtl: number | undefined, indexingMode: Mode): ContainerDefinition {
