@@ -3,7 +3,7 @@
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Etag, Serial } from '../engine/engine.js';
 import { type Doc, docFromBoth } from '../value/doc.js';
-import { type ParsedObject, parseObject } from '../value/json.js';
+import { memberObject, type Parsed, type ParsedObject, parseObject } from '../value/json.js';
 import { containerSelf, itemRid } from './rid.js';
 
 /** Clients send them back when they replace what they read; they are ours to write. */
@@ -17,6 +17,11 @@ export const SYSTEM_PROPERTIES: ReadonlySet<string> = new Set([
 
 export function parseItem(body: Buffer): ParsedObject {
   return parseObject(body, SYSTEM_PROPERTIES);
+}
+
+/** The item in the body of an operation that is one of several in a request. */
+export function nestedItem(operation: Parsed): ParsedObject {
+  return memberObject(operation, 'resourceBody', SYSTEM_PROPERTIES);
 }
 
 /** Takes over the parsed value and adds the system properties to it, too. */

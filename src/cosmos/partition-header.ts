@@ -27,22 +27,39 @@ export function fullPartitionKey(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
 ): PartitionKey {
-  const key = partitionKey(headers, container);
+  return fullPartitionKeyOf(header(headers, 'x-ms-documentdb-partitionkey'), container);
+}
+
+/** The same for a key that is not in a header, in the same form. */
+export function fullPartitionKeyOf(
+  text: string | undefined,
+  container: StoredContainer,
+): PartitionKey {
+  const key = partitionKey(text, container);
   if (key === undefined) throw failure('partitionKeyMissing');
   if (key.length < container.engine.partitionPaths.length) throw failure('partitionKeyTooFew');
   return key;
 }
 
-/**
- * The key in the item must be the one in the header: the service routes by one and stores by the
- * other.
- */
 export function checkedPartitionKey(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
   value: unknown,
 ): PartitionKey {
   const given = fullPartitionKey(headers, container);
+  checkPartitionKey(given, container, value);
+  return given;
+}
+
+/**
+ * The key in the item must be the one of the request: the service routes by one and stores by the
+ * other.
+ */
+export function checkPartitionKey(
+  given: PartitionKey,
+  container: StoredContainer,
+  value: unknown,
+): void {
   const found = extractPartitionKey(value, container.engine.partitionPaths);
   if ('unsupported' in found) {
     throw failure('partitionKeyUnsupported', { value: JSON.stringify(found.unsupported) });
@@ -56,7 +73,6 @@ export function checkedPartitionKey(
     const bytes = Buffer.byteLength(component);
     if (bytes > limit) throw failure('partitionKeyTooLong', { bytes, limit });
   }
-  return given;
 }
 
 /**
@@ -65,16 +81,15 @@ export function checkedPartitionKey(
  */
 export function scopeOf(headers: IncomingHttpHeaders, container: StoredContainer): Scope {
   return {
-    partition: partitionKey(headers, container),
+    partition: partitionKey(header(headers, 'x-ms-documentdb-partitionkey'), container),
     span: intersect(rangeSpan(headers, container), epkSpan(headers)),
   };
 }
 
 function partitionKey(
-  headers: IncomingHttpHeaders,
+  text: string | undefined,
   container: StoredContainer,
 ): PartitionKey | undefined {
-  const text = header(headers, 'x-ms-documentdb-partitionkey');
   if (text === undefined || text === '') return undefined;
   if (isTooDeep(text)) throw failure('partitionKeyMalformed', { value: text });
   const key = parsePartitionKey(text, container.engine.partitionPaths.length);

@@ -4,6 +4,7 @@ import { failure } from '../value/errors.js';
 import type { Address } from './address.js';
 import type { Reply } from './reply.js';
 import { type CosmosRequest, flag, header } from './request.js';
+import { batchItems } from './verbs/batch-items.js';
 import { createContainer } from './verbs/create-container.js';
 import { createDatabase } from './verbs/create-database.js';
 import { createItem, upsertItem } from './verbs/create-item.js';
@@ -68,7 +69,7 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['UPSERT', `${coll}/docs`,       'UpsertItem',       upsertItem],
   ['QUERY',  `${coll}/docs`,       'QueryItems',       queryItems],
   ['PLAN',   `${coll}/docs`,       'PlanQuery',        planQuery],
-  ['BATCH',  `${coll}/docs`,       'BatchItems',       notYet('A batch')],
+  ['BATCH',  `${coll}/docs`,       'BatchItems',       batchItems],
   ['GET',    `${coll}/docs/*`,     'ReadItem',         readItem],
   ['PUT',    `${coll}/docs/*`,     'ReplaceItem',      replaceItem],
   ['PATCH',  `${coll}/docs/*`,     'PatchItem',        patchItem],

@@ -1,7 +1,7 @@
 // Writing one item: create, upsert, replace, delete. Preconditions are judged inside the commit, on
 // the item as it is.
 import type { StoredContainer } from '../catalog/resources.js';
-import type { Decision, Etag, Item, ItemKey, Lsn, Serial } from '../engine/engine.js';
+import type { Decide, Decision, Etag, Item, ItemKey, Lsn, Serial } from '../engine/engine.js';
 import { checkItemTtl, cosmosFuses, dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
@@ -34,6 +34,20 @@ export async function writeItem(
   write: ItemWrite,
   at: Instant,
 ): Promise<Written> {
+  const prepared = prepareWrite(documents, container, write, at);
+  const { item, lsn } = await commitOne(documents, container, write.key, prepared.decide, at);
+  if (!item) throw new Error('a written item is an item');
+  documents.purger.expect(container.engine.id, dueAt(item.fuses, container.engine.expiry));
+  return { item, created: prepared.created(), lsn };
+}
+
+/** A write that can be decided; `created` tells of its last decision. */
+export function prepareWrite(
+  documents: Documents,
+  container: StoredContainer,
+  write: ItemWrite,
+  at: Instant,
+): { readonly decide: Decide; created(): boolean } {
   checkItemTtl(write.ttl, container.definition.defaultTtl);
   const writtenSeconds = secondsOf(at);
   const etag = documents.entropy.etag(writtenSeconds);
@@ -46,10 +60,7 @@ export async function writeItem(
     const doc = write.compose(serial, etag, writtenSeconds);
     return { put: { id: write.key.id, etag, fuses, doc } };
   };
-  const { item, lsn } = await commitOne(documents, container, write.key, decide, at);
-  if (!item) throw new Error('a written item is an item');
-  documents.purger.expect(container.engine.id, dueAt(fuses, container.engine.expiry));
-  return { item, created, lsn };
+  return { decide, created: () => created };
 }
 
 export async function deleteItem(
@@ -59,6 +70,16 @@ export async function deleteItem(
   conditions: Conditions,
   at: Instant,
 ): Promise<{ readonly lsn: Lsn; readonly bytes: number }> {
+  const prepared = prepareDelete(conditions);
+  const { lsn } = await commitOne(documents, container, key, prepared.decide, at);
+  return { lsn, bytes: prepared.bytes() };
+}
+
+/** A delete that can be decided; `bytes` tells the size of what its last decision deletes. */
+export function prepareDelete(conditions: Conditions): {
+  readonly decide: Decide;
+  bytes(): number;
+} {
   let bytes = 0;
   const decide = (current: Item | undefined): Decision => {
     if (!current) return { refuse: 'notFound' };
@@ -66,8 +87,7 @@ export async function deleteItem(
     bytes = current.doc.bytes.length;
     return { delete: true };
   };
-  const { lsn } = await commitOne(documents, container, key, decide, at);
-  return { lsn, bytes };
+  return { decide, bytes: () => bytes };
 }
 
 /** T10: an expired item is absent, so it is a 404 before any precondition is looked at. */
@@ -86,7 +106,7 @@ export async function commitOne(
   documents: Documents,
   container: StoredContainer,
   key: ItemKey,
-  decide: (current: Item | undefined, serial: Serial) => Decision,
+  decide: Decide,
   at: Instant,
 ): Promise<{ readonly item: Item | undefined; readonly lsn: Lsn }> {
   const changes = [{ kind: 'update', id: key.id, decide } as const];

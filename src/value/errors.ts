@@ -57,6 +57,10 @@ export const errorTable = {
     400,
     "The input name '{name}' is invalid. Ensure to provide a unique non-empty string less than '{limit}' characters.",
   ),
+  batchTooLong: gateway(
+    400,
+    'Batch request has more operations than what is supported: {count}, the maximum is {limit}.',
+  ),
   notSupported: gateway(400, '{what} is not supported by this version of Mayfly. {hint}'),
   orderByExcluded: backend(
     400,
@@ -229,7 +233,16 @@ export const errorTable = {
     412,
     'Operation cannot be performed because one of the specified precondition is not met.',
   ),
+  responseTooLarge: backend(
+    413,
+    'The response is too large: the items it would hold exceed the maximum of {limit} bytes.',
+    3402,
+  ),
   tooLarge: backend(413, 'Request size is too large: {bytes} bytes, the maximum is {limit} bytes.'),
+  failedDependency: backend(
+    424,
+    'The operation was not carried out, because another one of the same request failed.',
+  ),
   headersTooLarge: gateway(
     431,
     'The request headers are larger than the maximum of {limit} bytes.',

@@ -19,11 +19,41 @@ export interface ParsedObject {
 /** Parses an object and takes the named members out of its text; the value keeps them. */
 export function parseObject(bytes: Buffer, without: ReadonlySet<string>): ParsedObject {
   const text = textOf(bytes);
-  const value = parseText(text);
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw failure('invalidJson', { why: 'The body must be a JSON object.' });
+  return objectFrom({ value: parseText(text), text }, without);
+}
+
+/** A value and the text it was parsed from. */
+export interface Parsed {
+  readonly value: unknown;
+  readonly text: string;
+}
+
+/** Parses an array; how deep its elements may be nested is for their readers to check. */
+export function parseElements(bytes: Buffer): readonly Parsed[] {
+  const text = textOf(bytes);
+  const values = parseAnyDepth(text);
+  if (!Array.isArray(values)) {
+    throw failure('invalidJson', { why: 'The body must be a JSON array.' });
   }
-  return { value: value as Record<string, unknown>, members: membersOf(text, without) };
+  const texts = splitArray(text);
+  return values.map((value: unknown, index) => ({ value, text: texts[index] ?? '' }));
+}
+
+/** The text of a member of an object that was parsed already. */
+export function memberText(object: Parsed, name: string): string {
+  const text = splitObject(object.text).get(name) ?? '';
+  if (isTooDeep(text)) throw failure('nestingTooDeep', { limit: NESTING_MAX });
+  return text;
+}
+
+/** The same as `parseObject`, of a member of an object that was parsed already. */
+export function memberObject(
+  object: Parsed,
+  name: string,
+  without: ReadonlySet<string>,
+): ParsedObject {
+  const text = memberText(object, name);
+  return objectFrom({ value: (object.value as Record<string, unknown>)[name], text }, without);
 }
 
 /**
@@ -47,11 +77,22 @@ function textOf(bytes: Buffer): string {
 
 function parseText(text: string): unknown {
   if (isTooDeep(text)) throw failure('nestingTooDeep', { limit: NESTING_MAX });
+  return parseAnyDepth(text);
+}
+
+function parseAnyDepth(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
     throw failure('invalidJson', { why: error instanceof Error ? error.message : '' });
   }
+}
+
+function objectFrom({ value, text }: Parsed, without: ReadonlySet<string>): ParsedObject {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw failure('invalidJson', { why: 'The body must be a JSON object.' });
+  }
+  return { value: value as Record<string, unknown>, members: membersOf(text, without) };
 }
 
 const QUOTE = 0x22;

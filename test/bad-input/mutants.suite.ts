@@ -105,7 +105,7 @@ function randomTemplate(random: Random, world: World): Template {
     send('PUT', `${docs}/${id}`, pk, item),
     send('DELETE', `${docs}/${id}`, pk, undefined),
     send('PATCH', `${docs}/${id}`, pk, { operations: [{ op: 'set', path: '/n', value: 1 }] }),
-    send('POST', docs, { ...pk, 'x-ms-cosmos-is-batch-request': 'true' }, []),
+    ...batches(docs, pk, item),
     ...queries(random, docs, pk),
     send('PUT', container, {}, definition(container.slice(container.lastIndexOf('/') + 1))),
     send('PUT', `/offers/${world.offer}`, {}, { content: { offerThroughput: 400 } }),
@@ -124,6 +124,23 @@ function rareTemplate(random: Random): Template {
   return chance(random, 0.5)
     ? send('POST', '/dbs', throughput, { id })
     : send('POST', `${DATABASE}/colls`, {}, definition(id));
+}
+
+function batches(docs: string, pk: Record<string, string>, item: { id: string; pk: string }) {
+  const partitionKey = JSON.stringify([item.pk]);
+  const patch = { operations: [{ op: 'incr', path: '/n', value: 1 }], condition: 'from c' };
+  const operations = [
+    { operationType: 'Create', resourceBody: { ...item, id: 'batched' }, partitionKey },
+    { operationType: 'Upsert', resourceBody: item, ifNoneMatch: '"1"', partitionKey },
+    { operationType: 'Replace', id: item.id, resourceBody: item, ifMatch: '*', partitionKey },
+    { operationType: 'Patch', id: item.id, resourceBody: patch, partitionKey },
+    { operationType: 'Read', id: item.id, partitionKey },
+    { operationType: 'Delete', id: 'batched', partitionKey },
+  ];
+  return ['true', 'false'].map((atomic) => {
+    const flags = { 'x-ms-cosmos-is-batch-request': 'true', 'x-ms-cosmos-batch-atomic': atomic };
+    return send('POST', docs, { ...pk, ...flags }, operations);
+  });
 }
 
 function queries(random: Random, docs: string, pk: Record<string, string>): readonly Template[] {
@@ -257,6 +274,8 @@ const NAMES = [
   'x-ms-documentdb-isquery',
   'x-ms-cosmos-is-query-plan-request',
   'x-ms-cosmos-is-batch-request',
+  'x-ms-cosmos-batch-atomic',
+  'x-ms-cosmos-batch-continue-on-error',
   'x-ms-offer-throughput',
   'x-ms-cosmos-offer-autopilot-settings',
   'x-ms-indexing-directive',

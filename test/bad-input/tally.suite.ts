@@ -30,12 +30,17 @@ export class Tally {
       const said = `${answer.status} ${answer.body.subarray(0, 600)}`;
       assert.fail(`SEED=${this.#seed} ${complaint}\n${asked}\n${said}`);
     }
+    if (request && isBatch(request)) this.#confirmed.items += batchChange(answer);
     const effect = request && effectOf(request);
     if (effect && answer.status === effect.status) this.#confirmed[effect.kind] += effect.change;
   }
 
   unanswered(request: WireRequest): void {
     this.note('no answer');
+    if (isBatch(request)) {
+      this.#perhapsMore.items += BATCH_OPERATIONS;
+      this.#perhapsLess.items += BATCH_OPERATIONS;
+    }
     const effect = effectOf(request);
     if (effect?.change === 1) this.#perhapsMore[effect.kind] += 1;
     if (effect?.change === -1) this.#perhapsLess[effect.kind] += 1;
@@ -74,6 +79,22 @@ function complaintAbout(request: WireRequest | undefined, answer: Answer): strin
   } catch {
     return 'a refusal that is no JSON';
   }
+}
+
+/** As many operations as the random batches have. */
+const BATCH_OPERATIONS = 6;
+
+function isBatch({ headers }: WireRequest): boolean {
+  return Object.hasOwn(headers, 'x-ms-cosmos-is-batch-request');
+}
+
+/** A batch says of each of its operations what became of it. */
+function batchChange({ status, body }: Answer): number {
+  if (status !== 200 && status !== 207) return 0;
+  const results: unknown = JSON.parse(body.toString());
+  if (!Array.isArray(results)) return 0;
+  const codes = results.map(({ statusCode }: { statusCode: number }) => statusCode);
+  return codes.filter((code) => code === 201).length - codes.filter((code) => code === 204).length;
 }
 
 /** What a request does if it succeeds with this status. */

@@ -38,13 +38,10 @@ const NEW = { id: 'new', pk: 'a' };
 export const unsupportedRows: readonly Row[] = [
   ...kinds,
   unsupported('POST', `${CARTS}/sprocs/s`, 'Stored procedures', IN_PARTITION, []),
-  unsupported(
-    'POST',
-    DOCS,
-    'A batch',
-    { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
-    [],
-  ),
+  row('POST', DOCS, 400, ['A batch in the binary form HybridRow', 'is not supported'], {
+    headers: { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
+    body: Buffer.from([0x81, 0, 0, 0]),
+  }),
   unsupported('POST', `${CARTS}/operations/partitionkeydelete`, 'partition key', IN_PARTITION),
   unsupported('GET', DOCS, 'The change feed of all versions (A-IM: Full-Fidelity Feed)', {
     'a-im': 'Full-Fidelity Feed',

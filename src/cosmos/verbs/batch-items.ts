@@ -1,0 +1,160 @@
+// POST /dbs/{db}/colls/{coll}/docs with `x-ms-cosmos-is-batch-request`: a transactional batch where
+// `x-ms-cosmos-batch-atomic` is true, bulk where it is not.
+import type { StoredContainer } from '../../catalog/resources.js';
+import {
+  runAtomically,
+  runSeparately,
+  type StepResult,
+  type StepResults,
+} from '../../documents/batch.js';
+import { whileThere } from '../../documents/documents.js';
+import {
+  LOOKUP_CHARGE,
+  REFUSAL_CHARGE,
+  readCharge,
+  writeCharge,
+} from '../../throughput/charges.js';
+import { failure } from '../../value/errors.js';
+import type { PartitionKey } from '../../value/partition-key.js';
+import { type BatchOperation, operationOf, parseOperations } from '../batch-body.js';
+import { namePath, ownerContainer, rangeOf } from '../find.js';
+import { fullPartitionKey, scopeOf } from '../partition-header.js';
+import { chargeText, itemHeaders, type Reply } from '../reply.js';
+import { type CosmosRequest, flag, header } from '../request.js';
+import { checkSession } from '../session.js';
+import { refuseUnsupportedHeaders } from './write-item.js';
+
+export async function batchItems(request: CosmosRequest): Promise<Reply> {
+  refuseUnsupportedHeaders(request);
+  const mode = modeOf(request);
+  ownerContainer(request);
+  const parsed = parseOperations(await request.body());
+  // Looked up anew, because the container may have changed while a slow body came in.
+  const container = ownerContainer(request);
+  const shared = sharedKey(request, container, mode.atomic);
+  const { documents, at } = request;
+  const context = { now: at, random: () => documents.entropy.fraction() };
+  const operations = parsed.map((each) => operationOf(container, each, shared, context));
+  await checkReads(request, container, operations);
+  const steps = operations.map(({ step }) => step);
+  const outcome =
+    mode.atomic && shared
+      ? await runAtomically(documents, container, shared, steps, at)
+      : await runSeparately(documents, container, steps, mode.continueOnError, at);
+  return replyOf(request, container, operations, outcome);
+}
+
+interface Mode {
+  readonly atomic: boolean;
+  readonly continueOnError: boolean;
+}
+
+function modeOf({ headers }: CosmosRequest): Mode {
+  const atomic = flag(headers, 'x-ms-cosmos-batch-atomic');
+  const name = 'x-ms-cosmos-batch-continue-on-error';
+  const continueOnError = flag(headers, name);
+  // Operations are carried out in their order always, so that either value is kept.
+  flag(headers, 'x-ms-cosmos-batch-ordered');
+  if (atomic && continueOnError) {
+    const why = 'An atomic batch cannot go on after an error.';
+    throw failure('invalidHeader', { header: name, value: 'true', why });
+  }
+  return { atomic, continueOnError };
+}
+
+/**
+ * An atomic batch has one key. A range only has to be there: all are in this process, and the key
+ * of an operation tells where it belongs.
+ */
+function sharedKey(
+  { headers }: CosmosRequest,
+  container: StoredContainer,
+  atomic: boolean,
+): PartitionKey | undefined {
+  const { partition } = scopeOf(headers, container);
+  return atomic || partition ? fullPartitionKey(headers, container) : undefined;
+}
+
+/** Before anything is written: reads may ask for what this server has not seen. */
+async function checkReads(
+  { headers, documents }: CosmosRequest,
+  container: StoredContainer,
+  operations: readonly BatchOperation[],
+): Promise<void> {
+  if (!operations.some(({ step }) => step.kind === 'read')) return;
+  const { lsn } = await whileThere(container, documents.engine.stats(container.engine));
+  checkSession(headers, container, lsn);
+}
+
+function replyOf(
+  request: CosmosRequest,
+  container: StoredContainer,
+  operations: readonly BatchOperation[],
+  { results, lsn }: StepResults,
+): Reply {
+  const isMinimal = header(request.headers, 'prefer')?.toLowerCase() === 'return=minimal';
+  const pieces: (string | Uint8Array)[] = [];
+  let charge = 0;
+  for (const [index, result] of results.entries()) {
+    const cost = chargeOf(result);
+    charge += cost;
+    pieces.push(index === 0 ? '[' : ',');
+    pieces.push(...resultPieces(result, cost, isMinimal || operations[index]?.minimal === true));
+  }
+  pieces.push(']');
+  const ranges = new Set(operations.map(({ partition }) => rangeOf(container, partition)));
+  const path = namePath(request, container);
+  const headers = itemHeaders(container, path, [...ranges], lsn, charge);
+  const failed = results.some(({ kind }) => kind === 'refused');
+  const bytesOf = (piece: string | Uint8Array) =>
+    typeof piece === 'string' ? Buffer.from(piece) : piece;
+  return { status: failed ? 207 : 200, headers, body: Buffer.concat(pieces.map(bytesOf)) };
+}
+
+/** The JSON of one result; stored bytes are put in as they are. */
+function resultPieces(
+  result: StepResult,
+  charge: number,
+  minimal: boolean,
+): readonly (string | Uint8Array)[] {
+  const start = (status: number, subStatus = 0) =>
+    `{"statusCode":${status},"subStatusCode":${subStatus},"requestCharge":${chargeText(charge)}`;
+  const withEtag = (status: number, etag: string) =>
+    `${start(status)},"eTag":${JSON.stringify(etag)}`;
+  switch (result.kind) {
+    case 'written': {
+      const { item, created } = result;
+      const first = withEtag(created ? 201 : 200, item.etag);
+      return minimal ? [first, '}'] : [first, ',"resourceBody":', item.doc.bytes, '}'];
+    }
+    case 'read': {
+      const { item, etag } = result;
+      if (!item) return [withEtag(304, etag), '}'];
+      return [withEtag(200, etag), ',"resourceBody":', item.doc.bytes, '}'];
+    }
+    case 'deleted':
+      return [start(204), '}'];
+    case 'refused': {
+      const { kind, message } = result.error;
+      const first = start(kind.status, kind.subStatus);
+      return [first, `,"eTag":null,"resourceBody":null,"message":${JSON.stringify(message)}}`];
+    }
+  }
+}
+
+/** What was not carried out costs nothing. */
+function chargeOf(result: StepResult): number {
+  switch (result.kind) {
+    case 'written':
+      return writeCharge(result.item.doc.bytes.length, !result.created);
+    case 'read':
+      return result.item ? readCharge(result.item.doc.bytes.length) : LOOKUP_CHARGE;
+    case 'deleted':
+      return writeCharge(result.bytes, false);
+    case 'refused': {
+      const { status } = result.error.kind;
+      if (status === 424) return 0;
+      return status === 404 ? LOOKUP_CHARGE : REFUSAL_CHARGE;
+    }
+  }
+}
