@@ -3,7 +3,8 @@
 
 export type Partition = string | number | boolean | null | undefined;
 export type Body = Readonly<Record<string, unknown>> & { readonly id: string };
-export type Kind = 'create' | 'upsert' | 'replace';
+/** A patch sets the properties of its body and leaves the others as they are. */
+export type Kind = 'create' | 'upsert' | 'replace' | 'patch';
 
 export interface Kept {
   readonly partition: Partition;
@@ -105,6 +106,7 @@ export class ContainerModel {
   // writing: first the status it must have, then, if that is a success, the effect
 
   judgeWrite(write: Write, nowMs: number): number {
+    if (write.kind === 'patch') return this.#judgePatch(write, nowMs);
     const says = Object.hasOwn(write.body, 'ttl');
     if (this.defaultTtl !== undefined && says && !isTtlValue(write.body.ttl)) return 400;
     const current = this.find(write, nowMs);
@@ -115,9 +117,18 @@ export class ContainerModel {
     return current ? 200 : 201;
   }
 
+  /** T10: an expired item is 404 first. What is judged then is the item that it becomes. */
+  #judgePatch(patch: Write, nowMs: number): number {
+    const current = this.find(patch, nowMs);
+    if (!current) return 404;
+    if (!matches(patch.ifMatch, current)) return 412;
+    return this.judgeWrite({ ...merged(patch, current), kind: 'replace' }, nowMs);
+  }
+
   /** T4: every write sets `_ts` to now. T11: dead items in the way make room. */
-  applyWrite(write: Write, etag: string, nowMs: number): Kept {
-    const current = this.find(write, nowMs);
+  applyWrite(given: Write, etag: string, nowMs: number): Kept {
+    const current = this.find(given, nowMs);
+    const write = given.kind === 'patch' && current ? merged(given, current) : given;
     for (const rival of this.#rivals(write)) this.forget(rival);
     const item: Kept = {
       partition: write.partition,
@@ -182,6 +193,10 @@ export function dueOf(item: Kept, defaultTtl: number | undefined): number | unde
 export function livesUnder(item: Kept, defaultTtl: number | undefined, nowMs: number): boolean {
   const due = dueOf(item, defaultTtl);
   return due === undefined || nowMs < due;
+}
+
+function merged(patch: Write, current: Kept): Write {
+  return { ...patch, body: { ...current.body, ...patch.body } };
 }
 
 function matches(ifMatch: string | undefined, current: Kept): boolean {

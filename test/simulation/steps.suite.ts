@@ -185,7 +185,7 @@ export class Chooser {
   }
 
   #write(box: number, place: Place): WriteStep {
-    const kind = this.#pick(['create', 'upsert', 'replace'] as const);
+    const kind = this.#pick(['create', 'upsert', 'replace', 'patch'] as const);
     const ifMatch = kind === 'create' ? undefined : this.#condition();
     return { do: 'write', box, ...place, kind, body: this.#body(place), ifMatch };
   }

@@ -2,7 +2,7 @@
 // answer that must be the same on every server.
 import type { Answer } from './client.suite.js';
 import { partitionHeader } from './client.suite.js';
-import type { Kept, Partition, Place } from './model.suite.js';
+import type { Body, Kept, Partition, Place } from './model.suite.js';
 
 export const DATABASE = 'db';
 
@@ -49,4 +49,10 @@ export function viewOfDocument(document: unknown): object {
 
 export function isoOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** The patch that gives an item the properties of a body, but for those it cannot change. */
+export function operationsFor(body: Body): readonly object[] {
+  const { id: _id, pk: _pk, ...settings } = body;
+  return Object.entries(settings).map(([name, value]) => ({ op: 'set', path: `/${name}`, value }));
 }

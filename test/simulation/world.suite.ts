@@ -32,6 +32,7 @@ import {
   definitionOf,
   documentsOf,
   explainPath,
+  operationsFor,
   pathOf,
   scopeHeader,
   viewOf,
@@ -398,6 +399,10 @@ export class World implements Sight {
     if (step.do === 'delete') return client.cosmos('DELETE', `${feed}/${step.id}`, { headers });
     const { body, kind } = step;
     if (kind === 'replace') return client.cosmos('PUT', `${feed}/${step.id}`, { headers, body });
+    if (kind === 'patch') {
+      const patch = { headers, body: operationsFor(body) };
+      return client.cosmos('PATCH', `${feed}/${step.id}`, patch);
+    }
     const isUpsert = { 'x-ms-documentdb-is-upsert': String(kind === 'upsert') };
     return client.cosmos('POST', feed, { headers: { ...headers, ...isUpsert }, body });
   }
