@@ -35,13 +35,22 @@ export function parseElements(bytes: Buffer): readonly Parsed[] {
   if (!Array.isArray(values)) {
     throw failure('invalidJson', { why: 'The body must be a JSON array.' });
   }
-  const texts = splitArray(text);
-  return values.map((value: unknown, index) => ({ value, text: texts[index] ?? '' }));
+  let at = text.indexOf('[') + 1;
+  return values.map((value: unknown) => {
+    const start = at;
+    const end = endOfValue(text, start);
+    at = end + 1;
+    return { value, text: text.slice(start, end) };
+  });
 }
 
 /** The text of a member of an object that was parsed already. */
 export function memberText(object: Parsed, name: string): string {
-  const text = splitObject(object.text).get(name) ?? '';
+  // Of members with the same name the last one counts, as for JSON.parse.
+  let text = '';
+  eachMember(object.text, (quoted, start, end) => {
+    if (plainName(quoted) === name) text = object.text.slice(start, end);
+  });
   if (isTooDeep(text)) throw failure('nestingTooDeep', { limit: NESTING_MAX });
   return text;
 }
@@ -125,9 +134,20 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** Walks the top level of valid JSON object text, dropping blanks and the unwanted members. */
+/** The members of valid JSON object text, without blanks and the unwanted ones. */
 function membersOf(text: string, without: ReadonlySet<string>): string {
   const kept: string[] = [];
+  eachMember(text, (name, start, end) => {
+    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, start, end)}`);
+  });
+  return kept.join(',');
+}
+
+/** Walks the top level of valid JSON object text: names in quotes, and where their values are. */
+function eachMember(
+  text: string,
+  visit: (name: string, valueStart: number, valueEnd: number) => void,
+): void {
   let at = text.indexOf('{') + 1;
   while (true) {
     const nameStart = text.indexOf('"', at);
@@ -135,12 +155,10 @@ function membersOf(text: string, without: ReadonlySet<string>): string {
     const nameEnd = stringEnd(text, nameStart);
     const valueStart = text.indexOf(':', nameEnd) + 1;
     const valueEnd = endOfValue(text, valueStart);
-    const name = text.slice(nameStart, nameEnd + 1);
-    if (!without.has(plainName(name))) kept.push(`${name}:${compact(text, valueStart, valueEnd)}`);
+    visit(text.slice(nameStart, nameEnd + 1), valueStart, valueEnd);
     if (text.charCodeAt(valueEnd) !== COMMA) break;
     at = valueEnd + 1;
   }
-  return kept.join(',');
 }
 
 function plainName(quoted: string): string {
