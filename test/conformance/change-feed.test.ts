@@ -171,6 +171,26 @@ describe('what is shown', () => {
     );
   });
 
+  test('a batch is one change and on one page; a patch moves its item', async () => {
+    const container = client.database(box.database).container('c');
+    const batch = ['1', '2', '3'].map(
+      (id) => ({ operationType: 'Create', resourceBody: { id, pk: 'p' } }) as const,
+    );
+    assert.equal((await container.items.batch([...batch], 'p')).code, 200);
+    await container.item('2', 'p').patch([{ op: 'add', path: '/n', value: 1 }]);
+    const pages = await drain(box, { 'x-ms-max-item-count': '1' });
+    assert.deepEqual(
+      pages.map((page) => documents(page).map(({ id, n, _lsn }) => [id, n, _lsn])),
+      [
+        [
+          ['1', undefined, 1],
+          ['3', undefined, 1],
+        ],
+        [['2', 1, 2]],
+      ],
+    );
+  });
+
   test('what is deleted leaves no trace, and a new life is a change', async () => {
     await fill(2);
     const etag = { 'if-none-match': String(ok(await box.list(FEED), 200).headers.etag) };
