@@ -33,14 +33,15 @@ async function serve(args: readonly string[]): Promise<void> {
   const { logLevel, ...options } = parseOptions(args, process.env);
   const isTerminal = process.stdout.isTTY === true;
   const write = (line: string) => process.stdout.write(`${line}\n`);
-  const log = isTerminal
-    ? textLog(logLevel, write)
-    : jsonLog(logLevel, write, () => new Date(systemClock().wall()).toISOString());
+  const now = () => new Date(systemClock().wall()).toISOString();
+  const log = isTerminal ? textLog(logLevel, write) : jsonLog(logLevel, write, now);
   const server = await start({ ...options, log });
   if (isTerminal) write(banner(server, options));
   const { cosmos } = server;
   const { data, clock } = { data: options.data, clock: server.clock.mode };
-  if (!isTerminal) log('info', 'ready', { cosmos, data, clock, version: VERSION });
+  // Scripts wait for this line, whatever else they want to be told.
+  if (!isTerminal)
+    jsonLog('info', write, now)('info', 'ready', { cosmos, data, clock, version: VERSION });
   stopOnSignals(server, log);
 }
 

@@ -24,6 +24,13 @@ after(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
+test('scripts that want to hear of errors only still hear that it is ready', async () => {
+  const quiet = await launch(['--port', '0', '--data', ':memory:', '--log-level', 'error']);
+  assert.equal(quiet.ready.event, 'ready');
+  assert.deepEqual(await stop(quiet), { code: 0, signal: null });
+  assert.equal(quiet.lines.length, 1);
+});
+
 test('ready, written to, ended with 0 by SIGINT, and all there after a restart', async () => {
   const data = newFolder();
   const first = await launch(['--port', '0', '--data', data]);
