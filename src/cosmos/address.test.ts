@@ -35,6 +35,13 @@ test('paths, their shapes and names, and what a signature covers', () => {
       ['shop', 'carts', '7'],
       'dbs/shop/colls/carts/docs/7',
     ],
+    [
+      '/dbs/shop/colls/carts/operations/partitionkeydelete',
+      'dbs/*/colls/*/operations/partitionkeydelete',
+      'colls',
+      ['shop', 'carts'],
+      'dbs/shop/colls/carts',
+    ],
     ['/offers/AQAA', 'offers/*', 'offers', ['AQAA'], 'offers/AQAA'],
     ['/dbs/Shop%20A', 'dbs/*', 'dbs', ['Shop A'], 'dbs/Shop A'],
     ['/dbs/caf%C3%A9', 'dbs/*', 'dbs', ['café'], 'dbs/café'],

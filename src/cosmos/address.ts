@@ -37,6 +37,7 @@ const feeds = new Map<string, Address>();
 /** The address of a resource in a feed, whose own address is known. */
 function inFeed(feed: Address, path: string, nameStart: number): Address {
   const { type } = feed;
+  if (feed.shape === OPERATIONS) return operationOn(feed, path, nameStart);
   const name = decodeSegment(path.slice(nameStart), path);
   const start = feed.link === '' ? type : `${feed.link}/${type}`;
   return {
@@ -46,6 +47,14 @@ function inFeed(feed: Address, path: string, nameStart: number): Address {
     names: [...feed.names, name],
     link: `${start}/${name}`,
   };
+}
+
+const OPERATIONS = 'dbs/*/colls/*/operations';
+
+/** An operation is no resource: it is signed as a request to its container. */
+function operationOn(feed: Address, path: string, nameStart: number): Address {
+  const shape = `${OPERATIONS}/${path.slice(nameStart)}`;
+  return { path, shape, type: 'colls', names: feed.names, link: feed.link };
 }
 
 /** Segments end in a kind; errors tell the whole path. */

@@ -11,6 +11,7 @@ import { createItem, upsertItem } from './verbs/create-item.js';
 import { deleteContainer } from './verbs/delete-container.js';
 import { deleteDatabase } from './verbs/delete-database.js';
 import { deleteItem } from './verbs/delete-item.js';
+import { deletePartition } from './verbs/delete-partition.js';
 import { listConflicts, queryConflicts } from './verbs/list-conflicts.js';
 import { listContainers } from './verbs/list-containers.js';
 import { listDatabases } from './verbs/list-databases.js';
@@ -62,7 +63,7 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['GET',    `${coll}/pkranges`,   'ListRanges',       listRanges],
   ['GET',    `${coll}/conflicts`,  'ListConflicts',    listConflicts],
   ['QUERY',  `${coll}/conflicts`,  'QueryConflicts',   queryConflicts],
-  ['POST',   `${coll}/operations/*`, 'Operation',      notYet('Deleting all items of a partition key')],
+  ['POST',   `${coll}/operations/partitionkeydelete`, 'DeletePartition', deletePartition],
 
   ['GET',    `${coll}/docs`,       'ListItems',        listItems],
   ['POST',   `${coll}/docs`,       'CreateItem',       createItem],

@@ -42,7 +42,6 @@ export const unsupportedRows: readonly Row[] = [
     headers: { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
     body: Buffer.from([0x81, 0, 0, 0]),
   }),
-  unsupported('POST', `${CARTS}/operations/partitionkeydelete`, 'partition key', IN_PARTITION),
   unsupported('GET', DOCS, 'The change feed of all versions (A-IM: Full-Fidelity Feed)', {
     'a-im': 'Full-Fidelity Feed',
   }),

@@ -32,6 +32,8 @@ export function signature(method: string, path: string, date: string, key: strin
   const segments = path.split('/');
   while (segments.length > 1 && segments[0] === '') segments.shift();
   while (segments.length > 1 && segments.at(-1) === '') segments.pop();
+  // An operation is signed as a request to its container.
+  if (segments.length === 6 && segments[4] === 'operations') segments.splice(4);
   const isFeed = segments.length % 2 === 1;
   const type = segments[segments.length - (isFeed ? 1 : 2)] ?? '';
   const linked = isFeed ? segments.slice(0, -1) : segments;

@@ -1,0 +1,60 @@
+// Deleting all items of a logical partition: in bounded commits, so that others are not kept
+// waiting, and only what was there when it began, so that it ends and no later write is lost.
+import type { StoredContainer } from '../catalog/resources.js';
+import type { Decision, Item, Lsn, Resume } from '../engine/engine.js';
+import { breathe } from '../time/clock.js';
+import type { Instant } from '../time/instant.js';
+import type { PartitionKey } from '../value/partition-key.js';
+import { type Documents, whileThere } from './documents.js';
+
+const ITEMS_PER_COMMIT = 100;
+const BYTES_PER_COMMIT = 4 * 1024 * 1024;
+
+/** The sizes of the items that were deleted, and the position behind the last of them. */
+export interface PartitionDeleted {
+  readonly sizes: readonly number[];
+  readonly lsn: Lsn;
+}
+
+export function deletePartition(
+  documents: Documents,
+  container: StoredContainer,
+  partition: PartitionKey,
+  at: Instant,
+): Promise<PartitionDeleted> {
+  return whileThere(container, deleteAll(documents, container, partition, at));
+}
+
+async function deleteAll(
+  { engine }: Documents,
+  container: StoredContainer,
+  partition: PartitionKey,
+  at: Instant,
+): Promise<PartitionDeleted> {
+  const box = container.engine;
+  const { lsn: start } = await engine.stats(box);
+  const decide = (current: Item | undefined): Decision =>
+    current && current.lsn <= start ? { delete: true } : { keep: true };
+  const scan = { partition, span: undefined, filter: undefined, order: [], limit: undefined };
+  const budget = { rowsMax: ITEMS_PER_COMMIT, bytesMax: BYTES_PER_COMMIT };
+  const sizes: number[] = [];
+  let lsn = start;
+  let after: Resume | undefined;
+  do {
+    const plan = engine.plan(box, { ...scan, after });
+    after = undefined;
+    for await (const { items, resume } of plan.run(at, budget)) {
+      after = resume;
+      const changes = items.map(({ key }) => ({ kind: 'update', id: key.id, decide }) as const);
+      const [outcome] = await engine.commit(box, [{ partition, changes }], at);
+      if (!outcome || 'refused' in outcome) throw new Error('nothing here is refused');
+      outcome.items.forEach((kept, index) => {
+        if (!kept) sizes.push(items[index]?.doc.bytes.length ?? 0);
+      });
+      lsn = outcome.lsn;
+      break;
+    }
+    await breathe();
+  } while (after !== undefined);
+  return { sizes, lsn };
+}
