@@ -49,7 +49,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const clock = clockOf(options);
   const entropy = systemEntropy();
   const log = options.log ?? (() => undefined);
-  const load = { active: 0 };
+  const load = { active: 0, begun: 0 };
   const purger = new Purger(clock, load, (error) => log('error', 'purge-failed', { error }));
   const closing: (() => Promise<void> | void)[] = [];
   try {
@@ -102,7 +102,7 @@ const OWN = '/_';
 function dispatchers(
   cosmos: (exchange: Exchange) => Promise<void>,
   admin: (incoming: IncomingMessage, response: ServerResponse) => Promise<void>,
-  load: { active: number },
+  load: { active: number; begun: number },
   clock: Clock,
 ): Pick<ListenOptions, 'handler' | 'lane'> {
   const done = () => {
@@ -110,6 +110,7 @@ function dispatchers(
   };
   const handle = (exchange: Exchange): void => {
     load.active += 1;
+    load.begun += 1;
     void cosmos(exchange).finally(done);
   };
   const handler: RequestListener = (incoming, response) => {

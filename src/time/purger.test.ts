@@ -55,7 +55,7 @@ function setUp(active = 0) {
   clock.freeze();
   clock.set(NOON);
   const errors: unknown[] = [];
-  const load = { active };
+  const load = { active, begun: 0 };
   const purger = new Purger(clock, load, (error) => errors.push(error));
   return { clock, errors, load, purger };
 }
@@ -120,6 +120,27 @@ describe('the purger', { concurrency: true }, () => {
       assert.ok(target.passes.every((pass) => pass.rowsMax === rowsMax));
       await purger.close();
     }
+  });
+
+  test('requests that came and went between two passes count as foreground work', async () => {
+    const { clock, load, purger } = setUp();
+    const target = new FakeTarget(
+      'a',
+      Array.from({ length: 200 }, () => NOON + 1000),
+    );
+    const purge = target.purge.bind(target);
+    target.purge = (at, rowsMax) => {
+      if (target.started < 2) load.begun += 1;
+      return purge(at, rowsMax);
+    };
+    await purger.watch(target);
+    clock.advance(1000);
+    await until(() => target.items.length === 0);
+    assert.deepEqual(
+      target.passes.map(({ rowsMax }) => rowsMax),
+      [128, 32, 32, 128],
+    );
+    await purger.close();
   });
 
   test('expect() wakes it earlier, and only earlier', async () => {

@@ -22,9 +22,12 @@ export interface PurgerStatus {
   readonly lastRun: Instant | undefined;
   readonly itemsPerSecond: number;
 }
-/** How many foreground requests are being answered at this moment. */
+/** What foreground requests there are. */
 export interface Load {
+  /** Being answered at this moment. */
   readonly active: number;
+  /** Begun so far: most are over before anybody looks again. */
+  readonly begun: number;
 }
 
 const ROWS_IDLE = 128;
@@ -56,6 +59,7 @@ export class Purger {
   #bytesTotal = 0;
   #lastRun: Instant | undefined;
   #itemsPerSecond = 0;
+  #begunBefore = 0;
 
   constructor(clock: Clock, load: Load, report: (error: unknown) => void) {
     this.#clock = clock;
@@ -189,7 +193,7 @@ export class Purger {
         if (this.#demands > 0) await this.#demanded;
         const earliest = this.#earliest();
         if (earliest === undefined || earliest.next > this.#clock.now()) return;
-        const busy = this.#load.active > 0;
+        const busy = this.#isBusy();
         const took = stopwatch();
         await this.#pass(earliest.target, busy ? ROWS_BUSY : ROWS_IDLE);
         if (busy) await this.#rest(Math.max(1, took() * (BUSY_SHARE - 1)));
@@ -199,6 +203,14 @@ export class Purger {
       this.#report(error);
       await this.#rest(RETRY_MS);
     }
+  }
+
+  /** Whether there were requests since this was asked last. */
+  #isBusy(): boolean {
+    const { active, begun } = this.#load;
+    const isBusy = active > 0 || begun !== this.#begunBefore;
+    this.#begunBefore = begun;
+    return isBusy;
   }
 
   async #pass(target: Purgeable, rowsMax: number): Promise<PurgePass> {

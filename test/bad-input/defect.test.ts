@@ -28,7 +28,7 @@ function fail(): never {
 function brokenFace() {
   const clock = systemClock();
   const catalog = { databases: fail, database: fail, createDatabase: async () => fail() };
-  const purger = new Purger(clock, { active: 0 }, () => undefined);
+  const purger = new Purger(clock, { active: 0, begun: 0 }, () => undefined);
   purger.runNow = async () => fail();
   return {
     clock,

@@ -50,7 +50,7 @@ async function fill(plan: FillPlan): Promise<void> {
   const entropy = systemEntropy();
   const at = clock.now();
   const engine = await openKvEngine(openLmdb(plan.folder));
-  const purger = new Purger(clock, { active: 0 }, (error) => {
+  const purger = new Purger(clock, { active: 0, begun: 0 }, (error) => {
     throw error;
   });
   try {

@@ -48,7 +48,7 @@ export class World {
   constructor(engine: Engine, defaultTtl: number | undefined) {
     this.#defaultTtl = defaultTtl;
     this.#engine = withContract(engine);
-    const purger = new Purger(new VirtualClock(), { active: 0 }, () => undefined);
+    const purger = new Purger(new VirtualClock(), { active: 0, begun: 0 }, () => undefined);
     const entropy = systemEntropy();
     const parts = { entropy, purger, countsUnpurged: false };
     this.#indexed = { engine: this.#engine, ...parts };

@@ -48,7 +48,7 @@ const BYTES_MAX = 10_000;
 export class EngineWorld {
   readonly #open: () => Promise<Engine>;
   readonly #clock = new VirtualClock();
-  readonly #purger = new Purger(this.#clock, { active: 0 }, () => undefined);
+  readonly #purger = new Purger(this.#clock, { active: 0, begun: 0 }, () => undefined);
   readonly #entropy = systemEntropy();
   #engine: Engine | undefined;
   #model = new ContainerModel(undefined, UNIQUE_KEYS);

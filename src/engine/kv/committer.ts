@@ -1,15 +1,13 @@
 // Group commit: work that arrives while one group is being made durable forms the next, and shares
 // its fsync. All reading, deciding and writing goes through here one piece at a time, which is what
 // makes it atomic.
-import { later, stopwatch } from '../../time/clock.js';
+import { breathe, later, stopwatch } from '../../time/clock.js';
 import type { Store } from './store.js';
 import { WriteSet } from './write-set.js';
 
-/**
- * The longest a group may hold the event loop is this many pieces of work at 10 to 30 microseconds
- * each.
- */
 const GROUP_MAX = 128;
+/** After so long everybody else has a turn; the group goes on behind them. */
+const TURN_MS = 3;
 /**
  * Clients whose writes were just answered mostly have more. Where a commit takes longer than this,
  * the next one waits as long for them, so that all share it: else they would fall into two halves
@@ -109,7 +107,13 @@ export class Committer {
   async #commit(waiting: readonly Waiting[]): Promise<Error | undefined> {
     if (this.#broken) return this.#broken;
     const group = new WriteSet(this.#store);
-    for (const each of waiting) each.run(group);
+    let turn = stopwatch();
+    for (const each of waiting) {
+      each.run(group);
+      if (turn() < TURN_MS) continue;
+      await breathe();
+      turn = stopwatch();
+    }
     if (group.size === 0) return undefined;
     this.#finish(group);
     try {
