@@ -403,3 +403,19 @@ test('a token from the future stops a batch that reads before it writes', async 
   refused(await send([create('1'), read('1')], token), 404, 1002);
   assert.equal(await box.stored(), 0);
 });
+
+test('a container with a system key takes batches and bulk without a key', async () => {
+  const partitionKey = { paths: ['/_partitionKey'], kind: 'Hash', systemKey: true };
+  await use(await server.box({ partitionKey }));
+  const operations: readonly Json[] = [
+    { operationType: 'Create', resourceBody: { id: '1' } },
+    { operationType: 'Read', id: '1' },
+  ];
+  ok(await send(operations, { 'x-ms-documentdb-partitionkey': '[]' }), 200);
+  const bulk = ['[]', '[{}]'].map((key) => ({ ...operations[1], partitionKey: key }));
+  const results = resultsOf(ok(await send(bulk, BULK), 200));
+  assert.deepEqual(
+    results.map(({ statusCode }) => statusCode),
+    [200, 200],
+  );
+});

@@ -39,6 +39,18 @@ test('all items of the key are gone, over several commits, and no others', async
   assert.equal(Number(next.headers.lsn), Number(headers.lsn) + 1);
 });
 
+test('what is written after it began stays', async () => {
+  const box = await server.box();
+  await fill(box, 3000);
+  const deleted = deleteAll(box, 'p');
+  while ((await box.read('0')).status !== 404);
+  // Mostly it is still there; where it is deleted already, it is created anew.
+  const late = await box.upsert({ id: '2999', pk: 'p' });
+  assert.ok(late.status === 200 || late.status === 201, late.text);
+  await deleted;
+  assert.deepEqual(await box.ids(), ['2999']);
+});
+
 test('a key without items is 200, too; a missing one is no other', async () => {
   const box = await server.box();
   ok(await box.create({ id: '1' }), 201);
