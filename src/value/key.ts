@@ -15,7 +15,7 @@
 // and no tag is 00, so 00 ends things and sorts below whatever might go on instead. Hence no
 // encoding is a prefix of another one, and concatenations compare component by component. The gaps
 // between tags leave room for more types.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 export function encodeValue(value: unknown): Uint8Array {
   writer.begin();
@@ -47,8 +47,8 @@ export function boundKey(encoded: Uint8Array, bytesMax: number): Uint8Array {
   if (encoded.length <= bytesMax) return encoded;
   const kept = bytesMax - HASH_BYTES;
   if (kept < 0) throw new RangeError(`a key of ${bytesMax} bytes has no room for a hash`);
-  const hash = createHash('sha256').update(encoded).digest();
-  return Buffer.concat([encoded.subarray(0, kept), hash], bytesMax);
+  const digest = hash('sha256', encoded, 'buffer');
+  return Buffer.concat([encoded.subarray(0, kept), digest], bytesMax);
 }
 
 /** Reads back what `encodeValues` made of scalars. Bare text at the end of a key is not for it. */
