@@ -130,6 +130,15 @@ export function describeWrites(f: Fixture): void {
       );
       assert.equal(await f.read('1'), undefined);
       assert.equal((await f.engine.stats(f.box)).items, 2);
+      const before = await f.engine.stats(f.box);
+      const calls = [
+        { partition: ['a'], changes: [insert('2')] },
+        { partition: ['a'], changes: [boom] },
+      ];
+      await assert.rejects(f.engine.commit(f.box, calls, NOW), /boom/);
+      assert.deepEqual(await f.engine.stats(f.box), before);
+      await f.put('last');
+      await f.engine.check();
     });
     test('partition keys of every kind are different partitions', async () => {
       const keys = [['a'], [1], [0], [true], [false], [null], [undefined], [''], ['1'], ['null']];

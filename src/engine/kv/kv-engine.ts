@@ -107,7 +107,14 @@ class KvEngine implements Engine {
   ): Promise<readonly WriteOutcome[]> {
     const outcomes = await this.#committer.submit((writes) => {
       const place = this.#place(container);
-      return batches.map((batch) => applyBatch(writes, place, batch, at));
+      const { nextSerial, lsn, items, bytes } = place.head;
+      try {
+        return batches.map((batch) => applyBatch(writes, place, batch, at));
+      } catch (error) {
+        // The writes of earlier batches are undone with those of the one that threw.
+        Object.assign(place.head, { nextSerial, lsn, items, bytes });
+        throw error;
+      }
     });
     if (container.indexing.lazy) this.#containers.catchUp(container.id);
     return outcomes;
