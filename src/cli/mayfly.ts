@@ -36,13 +36,14 @@ async function serve(args: readonly string[]): Promise<void> {
   const now = () => new Date(systemClock().wall()).toISOString();
   const log = isTerminal ? textLog(logLevel, write) : jsonLog(logLevel, write, now);
   const server = await start({ ...options, log });
+  // First, because a script may stop the server as soon as it is ready.
+  stopOnSignals(server, log);
   if (isTerminal) write(banner(server, options));
   const { cosmos } = server;
   const { data, clock } = { data: options.data, clock: server.clock.mode };
   // Scripts wait for this line, whatever else they want to be told.
   if (!isTerminal)
     jsonLog('info', write, now)('info', 'ready', { cosmos, data, clock, version: VERSION });
-  stopOnSignals(server, log);
 }
 
 /** The first signal drains and closes; a second one, from somebody in a hurry, ends at once. */

@@ -84,8 +84,8 @@ function complaintAbout(request: WireRequest | undefined, answer: Answer): strin
 /** As many operations as the random batches have. */
 const BATCH_OPERATIONS = 6;
 
-function isBatch({ headers }: WireRequest): boolean {
-  return Object.hasOwn(headers, 'x-ms-cosmos-is-batch-request');
+function isBatch({ method, headers }: WireRequest): boolean {
+  return method === 'POST' && Object.hasOwn(headers, 'x-ms-cosmos-is-batch-request');
 }
 
 /** A batch says of each of its operations what became of it. */
