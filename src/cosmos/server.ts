@@ -39,16 +39,17 @@ export function cosmosHandler(face: CosmosFace) {
     const activityId = activityIdOf(exchange, face);
     const trail: Trail = { operation: 'Unknown' };
     let reply: Reply;
+    let counts = true;
     try {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, exchange, activityId, trail);
     } catch (error) {
       reply = errorReply(face, exchange, error, activityId);
       // A client that went away is no failure to count, and nobody reads the answer.
-      if (reply.status === 500 && exchange.abandoned()) trail.operation = '';
+      counts = error instanceof MayflyError || !exchange.abandoned();
     }
     send(face, exchange, reply, activityId);
-    if (trail.operation !== '') face.metrics.observe(trail.operation, reply.status, took());
+    if (counts) face.metrics.observe(trail.operation, reply.status, took());
   };
 }
 

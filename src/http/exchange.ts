@@ -20,7 +20,8 @@ export interface Exchange {
   answer(status: number, headers: readonly string[], body: Uint8Array | undefined): void;
 }
 
-const JOINED_BYTES_MAX = 16 * 1024;
+/** Up to this size a body is joined with its headers. */
+export const JOINED_BYTES_MAX = 16 * 1024;
 
 /** What came through node:http. */
 export function nodeExchange(incoming: IncomingMessage, response: ServerResponse): Exchange {

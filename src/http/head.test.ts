@@ -133,7 +133,6 @@ test('what is taken is read as Node reads it', async () => {
     }
     text += '\r\n';
     const head = parse(text);
-    // A target that Node reads in the same way, but only after a look at the rest.
     if (head === undefined) continue;
     taken += 1;
     const { bodyBytes, ...own } = head;

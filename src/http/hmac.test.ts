@@ -38,6 +38,14 @@ test('random keys and texts of any characters', () => {
   }
 });
 
+test('the same text again, and after another one, has the same digest', () => {
+  const hmac = new Hmac(Buffer.from('key'));
+  const first = bytesOf(hmac.digest('one'));
+  assert.deepEqual(bytesOf(hmac.digest('one')), first);
+  assert.notDeepEqual(bytesOf(hmac.digest('two')), first);
+  assert.deepEqual(bytesOf(hmac.digest('one')), first);
+});
+
 test('the test case 2 of RFC 4231', () => {
   const digest = new Hmac(Buffer.from('Jefe')).digest('what do ya want for nothing?');
   const expected = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';

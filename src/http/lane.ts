@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import { type Alarm, breathe, later } from '../time/clock.js';
 import { refusalOf } from './body.js';
 import { brokenAnswer, timeoutAnswer } from './client-error.js';
-import { type Exchange, originOf, singleBytes } from './exchange.js';
+import { type Exchange, JOINED_BYTES_MAX, originOf, singleBytes } from './exchange.js';
 import { type Head, parseHead } from './head.js';
 
 /** Which requests a lane may answer, and who answers them. */
@@ -29,7 +29,6 @@ export interface LaneTerms extends LaneWork {
 const BODY_BYTES_MAX = 2 * 1024 * 1024;
 /** Bytes of further requests that are kept while one is being answered. */
 const AHEAD_BYTES_MAX = 64 * 1024;
-const JOINED_BYTES_MAX = 16 * 1024;
 
 interface Arriving {
   readonly head: Head;
