@@ -121,6 +121,21 @@ test('a folder of something else is refused', () => {
   assert.throws(() => openLmdb(join(folder, 'thesis.doc')), /is a file/);
 });
 
+test('a store that ends before a page which nothing refers to is whole', async () => {
+  const folder = newFolder();
+  await filled(folder, 100);
+  const file = join(folder, 'store.mdb');
+  const content = readFileSync(file);
+  // As if the last transaction had taken ten more pages and given them back unwritten.
+  for (const meta of [0, 4096]) {
+    content.writeBigUInt64LE(content.readBigUInt64LE(meta + 144) + 10n, meta + 144);
+  }
+  writeFileSync(file, content);
+  const engine = await openKvEngine(openLmdb(folder));
+  await engine.check();
+  await engine.close();
+});
+
 function overwrite(file: string, from: number, bytes: number): void {
   const content = readFileSync(file);
   content.fill(0, from, Math.min(content.length, from + bytes));

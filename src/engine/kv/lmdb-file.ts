@@ -3,13 +3,13 @@
 //
 // The file begins with two meta pages, written in turn; the one with the higher transaction is
 // current:
-//   24 magic (4)   28 version (4)   48 page size (4)   136 root of the main tree (8)
-//   144 last page (8)   152 transaction (8)
+//   24 magic (4)   28 version (4)   48 page size (4)   88 root of the tree of free pages (8)
+//   136 root of the main tree (8)   144 last page (8)   152 transaction (8)
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { hasAllPages, NO_PAGE } from './lmdb-pages.js';
 
 const MAGIC = 0xbeefc0de;
 const HEADER_BYTES = 160;
-const NO_ROOT = 0xffff_ffff_ffff_ffffn;
 const PAGE_SIZES = { min: 512, max: 65_536 };
 
 export function checkLmdbFile(path: string): void {
@@ -23,8 +23,10 @@ export function checkLmdbFile(path: string): void {
     if (!second) throw refuse(path, 'its second meta page is missing or overwritten');
     const current = second.transaction > first.transaction ? second : first;
     const bytes = (current.lastPage + 1n) * BigInt(current.pageSize);
-    if (bytes > BigInt(size)) throw refuse(path, `it is cut off at ${size} of ${bytes} bytes`);
-    if (current.root !== NO_ROOT) checkRoot(file, path, current);
+    if (bytes > BigInt(size) && !isWhole(file, size, current)) {
+      throw refuse(path, `it is cut off at ${size} of ${bytes} bytes`);
+    }
+    if (current.root !== NO_PAGE) checkRoot(file, path, current);
   } finally {
     closeSync(file);
   }
@@ -32,6 +34,7 @@ export function checkLmdbFile(path: string): void {
 
 interface Meta {
   readonly pageSize: number;
+  readonly freeRoot: bigint;
   readonly root: bigint;
   readonly lastPage: bigint;
   readonly transaction: bigint;
@@ -45,10 +48,17 @@ function readMeta(file: number, at: number): Meta | undefined {
   if (pageSize < PAGE_SIZES.min || pageSize > PAGE_SIZES.max) return undefined;
   return {
     pageSize,
+    freeRoot: page.readBigUInt64LE(88),
     root: page.readBigUInt64LE(136),
     lastPage: page.readBigUInt64LE(144),
     transaction: page.readBigUInt64LE(152),
   };
+}
+
+/** Reads every page of the trees, and so is for the rare file that is shorter than it says. */
+function isWhole(file: number, size: number, meta: Meta): boolean {
+  const pages = { file, pageSize: meta.pageSize, count: BigInt(size) / BigInt(meta.pageSize) };
+  return hasAllPages(pages, [meta.freeRoot, meta.root]);
 }
 
 /** Every page begins with its own number. */
