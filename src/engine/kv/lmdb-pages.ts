@@ -2,8 +2,8 @@
 // may end before its last page: one that a transaction took and gave back was never written. So
 // only a walk can tell such a file from one that was cut off.
 //
-// A page: 0 its number (8)   18 flags (2)   20 end of its offsets (2)   24 offsets of nodes (2 each)
-// A node, at 24 + its offset: 0 low, 2 high, 4 flags, 6 bytes of its key (2 each)   8 key, then data.
+// A page: 0 its number (8)   18 flags (2)   20 end of its offsets (2)   24 offsets of nodes (2)
+// A node, at 24 + its offset: 0 low, 2 high, 4 flags, 6 bytes of its key (2 each)   8 key and data.
 // In a branch the first three are the number of the page below. In a leaf the flags tell whether
 // the data is a record of a tree, whose root is at 40, or is on pages of its own:
 // 0 their first number (8)   16 how many (8).
