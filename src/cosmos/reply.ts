@@ -67,11 +67,19 @@ export function itemHeaders(
   lsn: Lsn,
   charge: number,
 ): string[] {
+  return ['x-ms-request-charge', chargeText(charge), ...placeHeaders(container, path, ranges, lsn)];
+}
+
+/** The same headers without a charge, for refusals, which have their own. */
+export function placeHeaders(
+  container: StoredContainer,
+  path: string,
+  ranges: number | readonly number[],
+  lsn: Lsn,
+): readonly string[] {
   const position = String(lsn);
   const ids = typeof ranges === 'number' ? [ranges] : ranges;
   return [
-    'x-ms-request-charge',
-    chargeText(charge),
     'x-ms-session-token',
     sessionToken(ids, lsn),
     'lsn',

@@ -12,6 +12,7 @@ import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
 import { ridLink } from './find.js';
+import { refusalPlace } from './refusal-place.js';
 import { chargeText, type Reply } from './reply.js';
 import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
 import { routeOf } from './routes.js';
@@ -37,14 +38,14 @@ export function cosmosHandler(face: CosmosFace) {
   return async (exchange: Exchange): Promise<void> => {
     const took = stopwatch();
     const activityId = activityIdOf(exchange, face);
-    const trail: Trail = { operation: 'Unknown' };
+    const trail: Trail = { operation: 'Unknown', place: [] };
     let reply: Reply;
     let counts = true;
     try {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, exchange, activityId, trail);
     } catch (error) {
-      reply = errorReply(face, exchange, error, activityId);
+      reply = errorReply(face, exchange, error, activityId, trail);
       // A client that went away is no failure to count, and nobody reads the answer.
       counts = error instanceof MayflyError || !exchange.abandoned();
     }
@@ -53,9 +54,10 @@ export function cosmosHandler(face: CosmosFace) {
   };
 }
 
-/** What is known of a request when it ends, for the metrics. */
+/** What is known of a request when it ends, for the metrics and for refusals. */
 interface Trail {
   operation: string;
+  place: readonly string[];
 }
 
 async function answer(
@@ -81,7 +83,13 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
-  return route.handle(requestOf(face, exchange, address, activityId));
+  const request = requestOf(face, exchange, address, activityId);
+  try {
+    return await route.handle(request);
+  } catch (error) {
+    trail.place = refusalPlace(request, error);
+    throw error;
+  }
 }
 
 function requestOf(
@@ -120,6 +128,7 @@ function errorReply(
   exchange: Exchange,
   error: unknown,
   activityId: string,
+  { place }: Trail,
 ): Reply {
   const known = error instanceof MayflyError ? error : failure('internal');
   // A client that went away is no defect.
@@ -136,6 +145,7 @@ function errorReply(
       'x-ms-substatus',
       String(subStatus),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),
+      ...place,
     ],
     body: JSON.stringify({ code: codeOf(status), message: `${text}\r\n${trailer}` }),
   };

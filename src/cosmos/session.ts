@@ -22,7 +22,7 @@ export function sessionToken(rangeIds: readonly number[], lsn: Lsn): string {
 
 /**
  * A read may ask for what it or another client has written; a position not reached yet is not
- * available. Parts about ranges that the container does not have, such as split ones, say nothing.
+ * available. Parts about ranges that the container never had say nothing.
  */
 export function checkSession(
   headers: IncomingHttpHeaders,
@@ -35,7 +35,9 @@ export function checkSession(
   for (const part of token.split(',')) {
     const match = PART.exec(part.trim());
     if (!match) throw failure('invalidSessionToken', { value: token });
-    const known = ranges.some((range) => range.id === Number(match[1]));
+    const id = Number(match[1]);
+    // A range that was split lives on in its children, which have come at least as far.
+    const known = ranges.some((range) => range.id === id || range.parents.includes(id));
     if (known && Number(match[3]) > reached) throw failure('sessionNotAvailable');
   }
 }

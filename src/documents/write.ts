@@ -116,6 +116,8 @@ export async function commitOne(
     documents.engine.commit(container.engine, batches, at),
   );
   if (!outcome) throw new Error('one batch has one outcome');
-  if ('refused' in outcome) throw refusalError(outcome.refused, container);
+  if ('refused' in outcome) {
+    throw refusalError(outcome.refused, container).seenAt(outcome.lsn);
+  }
   return { item: outcome.items[0], lsn: outcome.lsn };
 }

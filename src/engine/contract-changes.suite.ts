@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { cosmosRules } from '../time/expiry.js';
 import { effectivePartitionKey } from '../value/partition-hash.js';
 import {
+  ALL,
   BUDGET,
   type Fixture,
   insert,
@@ -100,6 +101,21 @@ export function describeChanges(f: Fixture): void {
       assert.deepEqual([idsOf(first), first.upTo, first.isEnd], [[], 1000, false]);
       const second = await read({ partition: ['b'], after: first.upTo });
       assert.deepEqual([idsOf(second), second.upTo, second.isEnd], [['wanted'], 1501, true]);
+    });
+    test('no reader is told a position that is not reached yet', async () => {
+      const puts = Array.from({ length: 40 }, (_, n) => f.put(`w${n}`));
+      for (let turn = 0; turn < 40; turn++) {
+        const { lsn } = await f.engine.get(f.box, [{ partition: ['a'], id: 'w0' }], NOW);
+        await read({ after: lsn });
+        const stats = await f.engine.stats(f.box);
+        await read({ after: stats.lsn });
+        for await (const batch of f.engine.plan(f.box, ALL).run(NOW, BUDGET)) {
+          await read({ after: batch.lsn });
+        }
+        await Promise.resolve();
+      }
+      await Promise.all(puts);
+      assert.equal((await f.engine.stats(f.box)).lsn, 40);
     });
     test('a reader beside writers misses nothing', async () => {
       const writers = Array.from({ length: 8 }, async (_, writer) => {

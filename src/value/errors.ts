@@ -263,11 +263,18 @@ export type ErrorValues<C extends ErrorCode> = Readonly<
  */
 export class MayflyError extends Error {
   readonly code: ErrorCode;
+  /** Where the changes of the container stood, if it was looked at: clients are told. */
+  readonly lsn: number | undefined;
 
-  constructor(code: ErrorCode, text: string) {
+  constructor(code: ErrorCode, text: string, lsn?: number) {
     super(text);
     this.name = 'MayflyError';
     this.code = code;
+    this.lsn = lsn;
+  }
+
+  seenAt(lsn: number): MayflyError {
+    return new MayflyError(this.code, this.message, lsn);
   }
 
   get kind(): ErrorKind {

@@ -145,6 +145,25 @@ test('a session token that was given out is good for reads and lists', async () 
   refused(await box.read('2', 'p', session), 404, 0);
 });
 
+test('refusals carry the token of the moment they are about', async () => {
+  const token = tokenOf(ok(await box.create(ITEM), 201));
+  const stale = { 'if-match': OTHER };
+  for (const refusal of [
+    await box.read('missing'),
+    await box.create(ITEM),
+    await box.replace(CHANGED, stale),
+    await box.replace({ ...ITEM, id: 'missing' }),
+    await box.patch('missing', [{ op: 'set', path: '/n', value: 2 }]),
+    await box.remove('missing'),
+    await box.remove('1', 'p', stale),
+  ]) {
+    assert.ok([404, 409, 412].includes(refusal.status), refusal.text);
+    assert.equal(tokenOf(refusal), token, refusal.text);
+    assert.equal(headerOf(refusal, 'x-ms-alt-content-path'), box.path.slice(1));
+    assert.ok(headerOf(refusal, 'x-ms-content-path'));
+  }
+});
+
 test('tokens are taken in every form of the grammar', async () => {
   const token = tokenOf(ok(await box.create(ITEM), 201));
   const lsn = token.split('#')[1];

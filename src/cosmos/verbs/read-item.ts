@@ -16,7 +16,9 @@ export async function readItem(request: CosmosRequest): Promise<Reply> {
   const locator = itemLocator(request, container, partition);
   const { item, lsn } = await read(request.documents, container, locator, request.at);
   checkSession(request.headers, container, lsn);
-  if (!item || !samePartitionKey(item.key.partition, partition)) throw failure('notFound');
+  if (!item || !samePartitionKey(item.key.partition, partition)) {
+    throw failure('notFound').seenAt(lsn);
+  }
   const current = isCurrent(request.headers, item.etag);
   const charge = current ? LOOKUP_CHARGE : readCharge(item.doc.bytes.length);
   const path = namePath(request, container);

@@ -21,7 +21,9 @@ export async function itemId(request: CosmosRequest): Promise<string> {
   const partition = fullPartitionKey(request.headers, container);
   const locator = itemLocator(request, container, partition);
   if (typeof locator === 'object') return locator.id;
-  const { item } = await readItem(request.documents, container, locator, request.at);
-  if (!item || !samePartitionKey(item.key.partition, partition)) throw failure('notFound');
+  const { item, lsn } = await readItem(request.documents, container, locator, request.at);
+  if (!item || !samePartitionKey(item.key.partition, partition)) {
+    throw failure('notFound').seenAt(lsn);
+  }
   return item.key.id;
 }

@@ -15,8 +15,8 @@ import {
   type Lsn,
 } from '../engine.js';
 import type { Place } from './entries.js';
-import { readHead } from './head.js';
-import { changeKey, documentKey, headKey, lsnOf, serialAtEnd, successor } from './keys.js';
+import { storedLsn } from './head.js';
+import { changeKey, documentKey, lsnOf, serialAtEnd, successor } from './keys.js';
 import { openRecord } from './record.js';
 import { type Key, type Reader, Slab } from './store.js';
 import { isWhole } from './ways.js';
@@ -33,9 +33,9 @@ export function readChanges(
   at: Instant,
   budget: Budget,
 ): Changes {
-  const { slot, lsn } = place.head;
+  const { slot } = place.head;
   // Read before the changes: whatever is stored meanwhile lies behind it.
-  const stored = readHead(store.get(headKey(slot))).lsn;
+  const stored = storedLsn(store, slot);
   const after = scan.after === 'now' ? stored : scan.after;
   if (after > stored) throw new BadResume();
   const to = changeKey(slot, stored + 1, 0);
@@ -50,7 +50,7 @@ export function readChanges(
     for (const key of keys) {
       const changed = lsnOf(key);
       if (changed !== passed && lookedAt > 0 && isFull()) {
-        return { items, upTo: passed, isEnd: false, lsn };
+        return { items, upTo: passed, isEnd: false, lsn: stored };
       }
       passed = changed;
       lookedAt += 1;
@@ -63,7 +63,7 @@ export function readChanges(
     const last = keys.at(-1);
     from = last && keys.length >= KEYS_PER_READ ? successor(last) : undefined;
   }
-  return { items, upTo: stored, isEnd: true, lsn };
+  return { items, upTo: stored, isEnd: true, lsn: stored };
 }
 
 /** A newer version than the key tells of has a key of its own, further on. */

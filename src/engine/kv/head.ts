@@ -3,7 +3,8 @@
 import type { Container, Lsn, Serial } from '../engine.js';
 import type { Indexing } from '../indexing.js';
 import { Codes } from './codes.js';
-import { asBuffer, SERIAL_BYTES, type Slot } from './keys.js';
+import { asBuffer, headKey, SERIAL_BYTES, type Slot } from './keys.js';
+import type { Key } from './store.js';
 
 export interface IndexState {
   readonly version: number;
@@ -19,6 +20,13 @@ export function readHead(stored: Uint8Array | undefined): { items: number; lsn: 
   const value = asBuffer(stored);
   const number = (index: number) => value.readUIntBE(index * SERIAL_BYTES, SERIAL_BYTES);
   return { lsn: number(1), items: number(2) };
+}
+
+/**
+ * The position that readers see. The one in memory runs ahead of it while a commit is on its way.
+ */
+export function storedLsn(store: { get(key: Key): Uint8Array | undefined }, slot: Slot): Lsn {
+  return readHead(store.get(headKey(slot))).lsn;
 }
 
 export class Head {

@@ -27,6 +27,7 @@ import { Committer } from './committer.js';
 import { Containers, type Report } from './containers.js';
 import { findSerial, loadItem, type Place } from './entries.js';
 import { checkFormat } from './format.js';
+import { storedLsn } from './head.js';
 import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
@@ -76,9 +77,9 @@ class KvEngine implements Engine {
   }
 
   async stats(container: Container): Promise<Stats> {
-    const { items, bytes, lsn, index } = this.#place(container).head;
+    const { slot, items, bytes, index } = this.#place(container).head;
     const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / index.goal);
-    return { items, bytes, lsn, indexProgress };
+    return { items, bytes, lsn: storedLsn(this.#store, slot), indexProgress };
   }
 
   async size(): Promise<number> {
@@ -93,7 +94,7 @@ class KvEngine implements Engine {
       const item = this.#load(place, key);
       items.push(item && isLive(item.fuses, container.expiry, at) ? item : undefined);
     }
-    return { items, lsn: place.head.lsn };
+    return { items, lsn: storedLsn(this.#store, place.head.slot) };
   }
 
   plan(container: Container, request: ScanRequest): Plan {

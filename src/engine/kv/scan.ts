@@ -19,6 +19,7 @@ import { samePath } from '../indexing.js';
 import { isBehind } from './builder.js';
 import { findSerial, type Place } from './entries.js';
 import { countItems, countValues, isCountable, valueRuns } from './fold.js';
+import { storedLsn } from './head.js';
 import {
   documentKey,
   restOf,
@@ -172,7 +173,7 @@ function readBatch(
     resumeAfter: (index) => resumePoint(way, keysOfItems[index] as Key),
     resumeAt: (index) => resumePoint(way, keyBefore(way, keysOfItems[index] as Key)),
     resume: last && resumePoint(way, last),
-    lsn: place.head.lsn,
+    lsn: storedLsn(store, place.head.slot),
     lookupMs,
     loadMs: took() - lookupMs,
   });
