@@ -5,7 +5,7 @@ import { codeOf } from '../http/codes.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
-import { LOOKUP_CHARGE, REFUSAL_CHARGE } from '../throughput/charges.js';
+import { refusalCharge } from '../throughput/charges.js';
 import { type Clock, stopwatch } from '../time/clock.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { type Address, parseAddress } from './address.js';
@@ -141,7 +141,7 @@ function errorReply(
     status,
     headers: [
       'x-ms-request-charge',
-      chargeText(status === 404 ? LOOKUP_CHARGE : REFUSAL_CHARGE),
+      chargeText(refusalCharge(known)),
       'x-ms-substatus',
       String(subStatus),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),

@@ -2,6 +2,7 @@
 // batch), or each for itself (bulk).
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Change, Decide, Item, ItemKey, Lsn, Refusal } from '../engine/engine.js';
+import { itemReadCharge, refusalCharge, writeCharge } from '../throughput/charges.js';
 import { dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { failure, MayflyError } from '../value/errors.js';
@@ -32,7 +33,7 @@ export type StepResult =
   | { readonly kind: 'written'; readonly item: Item; readonly created: boolean }
   /** Without an item the client's copy is current. */
   | { readonly kind: 'read'; readonly item: Item | undefined; readonly etag: string }
-  | { readonly kind: 'deleted'; readonly bytes: number }
+  | { readonly kind: 'deleted'; readonly charge: number }
   | StepRefused;
 
 export interface StepResults {
@@ -90,6 +91,20 @@ export async function runSeparately(
   return { results, lsn };
 }
 
+/** What a step costs; one that was not carried out costs nothing. */
+export function stepCharge(container: StoredContainer, result: StepResult): number {
+  switch (result.kind) {
+    case 'written':
+      return writeCharge(container.engine, result.item.doc, !result.created);
+    case 'read':
+      return itemReadCharge(result.item);
+    case 'deleted':
+      return result.charge;
+    case 'refused':
+      return result.error.kind.status === 424 ? 0 : refusalCharge(result.error);
+  }
+}
+
 /** One step made ready: what it decides, and what its answer is when it was not refused. */
 interface Move {
   readonly key: ItemKey | undefined;
@@ -135,7 +150,7 @@ function moveOf(
     case 'read':
       return readMove(step.key, step.conditions, checkRoom);
     case 'delete':
-      return deleteMove(step.key, step.conditions);
+      return deleteMove(container, step.key, step.conditions);
     case 'refused':
       return refusedMove(step.error);
   }
@@ -214,13 +229,13 @@ function refusing(decide: Decide): Pick<Move, 'decide' | 'error'> {
   };
 }
 
-function deleteMove(key: ItemKey, conditions: Conditions): Move {
-  const { decide, bytes } = prepareDelete(conditions);
+function deleteMove(container: StoredContainer, key: ItemKey, conditions: Conditions): Move {
+  const { decide, charge } = prepareDelete(container, conditions);
   return {
     key,
     decide,
     error: () => undefined,
-    result: () => ({ kind: 'deleted', bytes: bytes() }),
+    result: () => ({ kind: 'deleted', charge: charge() }),
   };
 }
 

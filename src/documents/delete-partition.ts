@@ -2,6 +2,7 @@
 // waiting, and only what was there when it began, so that it ends and no later write is lost.
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Decision, Item, Lsn, Resume } from '../engine/engine.js';
+import { deleteCharge, LOOKUP_CHARGE } from '../throughput/charges.js';
 import { breathe } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 import type { PartitionKey } from '../value/partition-key.js';
@@ -10,9 +11,9 @@ import { type Documents, whileThere } from './documents.js';
 const ITEMS_PER_COMMIT = 100;
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
 
-/** The sizes of the items that were deleted, and the position behind the last of them. */
+/** What the deletes cost, and the position behind the last of them. */
 export interface PartitionDeleted {
-  readonly sizes: readonly number[];
+  readonly charge: number;
   readonly lsn: Lsn;
 }
 
@@ -37,7 +38,7 @@ async function deleteAll(
     current && current.lsn <= start ? { delete: true } : { keep: true };
   const scan = { partition, span: undefined, filter: undefined, order: [], limit: undefined };
   const budget = { rowsMax: ITEMS_PER_COMMIT, bytesMax: BYTES_PER_COMMIT };
-  const sizes: number[] = [];
+  let charge = LOOKUP_CHARGE;
   let lsn = start;
   let after: Resume | undefined;
   do {
@@ -48,13 +49,13 @@ async function deleteAll(
       const changes = items.map(({ key }) => ({ kind: 'update', id: key.id, decide }) as const);
       const [outcome] = await engine.commit(box, [{ partition, changes }], at);
       if (!outcome || 'refused' in outcome) throw new Error('nothing here is refused');
-      outcome.items.forEach((kept, index) => {
-        if (!kept) sizes.push(items[index]?.doc.bytes.length ?? 0);
+      items.forEach(({ doc }, index) => {
+        if (!outcome.items[index]) charge += deleteCharge(box, doc);
       });
       lsn = outcome.lsn;
       break;
     }
     await breathe();
   } while (after !== undefined);
-  return { sizes, lsn };
+  return { charge, lsn };
 }

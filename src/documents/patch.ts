@@ -2,6 +2,7 @@
 // so that patches of one item at the same time all act.
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Decision, Etag, Item, ItemKey, Serial } from '../engine/engine.js';
+import { writeCharge } from '../throughput/charges.js';
 import { checkItemTtl, cosmosFuses, dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
@@ -30,7 +31,8 @@ export async function patchItem(
   const { item, lsn } = await commitOne(documents, container, patch.key, decide, at);
   if (!item) throw new Error('a patched item is an item');
   documents.purger.expect(container.engine.id, dueAt(item.fuses, container.engine.expiry));
-  return { item, created: false, lsn };
+  const charge = writeCharge(container.engine, item.doc, true);
+  return { item, created: false, lsn, charge };
 }
 
 /** T10: an expired item is absent, so it is a 404 before any precondition is looked at. */

@@ -4,6 +4,7 @@ import type { Query } from '../query/logical.js';
 import type { Position } from '../query/page.js';
 import { dropsUndefined, planQuery } from '../query/planner.js';
 import { isPosition } from '../query/position.js';
+import { pageCharge } from '../throughput/charges.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import { decodeContinuation, encodeContinuation } from './continuation.js';
@@ -51,6 +52,16 @@ export function queryItems(
       return { complete, ...planned };
     }),
   );
+}
+
+/** A page that looked again at what an earlier one was charged for costs what it answers. */
+export function queryCharge(page: AnsweredPage, ranges: number, isFirst: boolean): number {
+  const answerBytes = page.rows.reduce((sum, row) => sum + row.length, 0);
+  if (page.again) return pageCharge({ documents: 0, documentBytes: 0, answerBytes, ranges }, false);
+  const { documents, documentBytes, instructions } = page.work;
+  const indexes = page.plan.indexes.used.length;
+  const work = { documents, documentBytes, answerBytes, instructions, indexes, ranges };
+  return pageCharge(work, isFirst);
 }
 
 /** T14 is about numbers: groups would show what the expired items hold. */

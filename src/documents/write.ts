@@ -2,6 +2,7 @@
 // the item as it is.
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Decide, Decision, Etag, Item, ItemKey, Lsn, Serial } from '../engine/engine.js';
+import { deleteCharge, writeCharge } from '../throughput/charges.js';
 import { checkItemTtl, cosmosFuses, dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
@@ -26,6 +27,7 @@ export interface Written {
   readonly item: Item;
   readonly created: boolean;
   readonly lsn: Lsn;
+  readonly charge: number;
 }
 
 export async function writeItem(
@@ -38,7 +40,9 @@ export async function writeItem(
   const { item, lsn } = await commitOne(documents, container, write.key, prepared.decide, at);
   if (!item) throw new Error('a written item is an item');
   documents.purger.expect(container.engine.id, dueAt(item.fuses, container.engine.expiry));
-  return { item, created: prepared.created(), lsn };
+  const created = prepared.created();
+  const charge = writeCharge(container.engine, item.doc, !created);
+  return { item, created, lsn, charge };
 }
 
 /** A write that can be decided; `created` tells of its last decision. */
@@ -69,25 +73,28 @@ export async function deleteItem(
   key: ItemKey,
   conditions: Conditions,
   at: Instant,
-): Promise<{ readonly lsn: Lsn; readonly bytes: number }> {
-  const prepared = prepareDelete(conditions);
+): Promise<{ readonly lsn: Lsn; readonly charge: number }> {
+  const prepared = prepareDelete(container, conditions);
   const { lsn } = await commitOne(documents, container, key, prepared.decide, at);
-  return { lsn, bytes: prepared.bytes() };
+  return { lsn, charge: prepared.charge() };
 }
 
-/** A delete that can be decided; `bytes` tells the size of what its last decision deletes. */
-export function prepareDelete(conditions: Conditions): {
+/** A delete that can be decided; `charge` tells the price of what its last decision deletes. */
+export function prepareDelete(
+  container: StoredContainer,
+  conditions: Conditions,
+): {
   readonly decide: Decide;
-  bytes(): number;
+  charge(): number;
 } {
-  let bytes = 0;
+  let charge = 0;
   const decide = (current: Item | undefined): Decision => {
     if (!current) return { refuse: 'notFound' };
     if (!meets(conditions, current)) return { refuse: 'preconditionFailed' };
-    bytes = current.doc.bytes.length;
+    charge = deleteCharge(container.engine, current.doc);
     return { delete: true };
   };
-  return { decide, bytes: () => bytes };
+  return { decide, charge: () => charge };
 }
 
 /** T10: an expired item is absent, so it is a 404 before any precondition is looked at. */

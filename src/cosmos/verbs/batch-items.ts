@@ -6,14 +6,9 @@ import {
   runSeparately,
   type StepResult,
   type StepResults,
+  stepCharge,
 } from '../../documents/batch.js';
 import { whileThere } from '../../documents/documents.js';
-import {
-  LOOKUP_CHARGE,
-  REFUSAL_CHARGE,
-  readCharge,
-  writeCharge,
-} from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import { type BatchOperation, operationOf, parseOperations } from '../batch-body.js';
@@ -96,7 +91,7 @@ function replyOf(
   const pieces: (string | Uint8Array)[] = [];
   let charge = 0;
   for (const [index, result] of results.entries()) {
-    const cost = chargeOf(result);
+    const cost = stepCharge(container, result);
     charge += cost;
     pieces.push(index === 0 ? '[' : ',');
     pieces.push(...resultPieces(result, cost, isMinimal || operations[index]?.minimal === true));
@@ -138,23 +133,6 @@ function resultPieces(
       const { kind, message } = result.error;
       const first = start(kind.status, kind.subStatus);
       return [first, `,"eTag":null,"resourceBody":null,"message":${JSON.stringify(message)}}`];
-    }
-  }
-}
-
-/** What was not carried out costs nothing. */
-function chargeOf(result: StepResult): number {
-  switch (result.kind) {
-    case 'written':
-      return writeCharge(result.item.doc.bytes.length, !result.created);
-    case 'read':
-      return result.item ? readCharge(result.item.doc.bytes.length) : LOOKUP_CHARGE;
-    case 'deleted':
-      return writeCharge(result.bytes, false);
-    case 'refused': {
-      const { status } = result.error.kind;
-      if (status === 424) return 0;
-      return status === 404 ? LOOKUP_CHARGE : REFUSAL_CHARGE;
     }
   }
 }

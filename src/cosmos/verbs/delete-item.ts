@@ -1,6 +1,5 @@
 // DELETE /dbs/{db}/colls/{coll}/docs/{id}
 import { deleteItem as remove } from '../../documents/write.js';
-import { writeCharge } from '../../throughput/charges.js';
 import { conditionsOf } from '../conditions.js';
 import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { fullPartitionKey } from '../partition-header.js';
@@ -15,9 +14,8 @@ export async function deleteItem(request: CosmosRequest): Promise<Reply> {
   const partition = fullPartitionKey(request.headers, container);
   const key = { partition, id: await itemId(request) };
   const conditions = conditionsOf(request.headers);
-  const gone = await remove(request.documents, container, key, conditions, request.at);
-  const charge = writeCharge(gone.bytes, false);
+  const { lsn, charge } = await remove(request.documents, container, key, conditions, request.at);
   const path = namePath(request, container);
-  const headers = itemHeaders(container, path, rangeOf(container, partition), gone.lsn, charge);
+  const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
   return { status: 204, headers, body: undefined };
 }

@@ -1,6 +1,6 @@
 // GET /dbs/{db}/colls/{coll}/docs: all items, or those of a partition key or range, page by page.
 import { listItems as list } from '../../documents/list.js';
-import { pageCharge } from '../../throughput/charges.js';
+import { bytesOf, pageCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
 import { scopeOf } from '../partition-header.js';
@@ -23,10 +23,19 @@ export async function listItems(request: CosmosRequest): Promise<Reply> {
   }
   const page = await list(request.documents, container, scope, wanted, request.at);
   checkSession(request.headers, container, page.lsn);
-  const bytes = page.items.reduce((sum, item) => sum + item.doc.bytes.length, 0);
-  const charge = pageCharge(page.items.length, bytes, wanted.continuation === undefined);
+  const bytes = bytesOf(page.items);
+  const ranges = rangesIn(container, scope);
+  const charge = pageCharge(
+    {
+      documents: page.items.length,
+      documentBytes: bytes,
+      answerBytes: bytes,
+      ranges: ranges.length,
+    },
+    wanted.continuation === undefined,
+  );
   const path = namePath(request, container);
-  const headers = itemHeaders(container, path, rangesIn(container, scope), page.lsn, charge);
+  const headers = itemHeaders(container, path, ranges, page.lsn, charge);
   headers.push('x-ms-item-count', String(page.items.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
   const rows = page.items.map((item) => item.doc.bytes);

@@ -1,6 +1,5 @@
 // POST /dbs/{db}/colls/{coll}/docs as a query.
-import { queryItems as run } from '../../documents/query.js';
-import { pageCharge } from '../../throughput/charges.js';
+import { queryCharge, queryItems as run } from '../../documents/query.js';
 import { stopwatch } from '../../time/clock.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
 import { scopeOf } from '../partition-header.js';
@@ -32,12 +31,10 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
     ...wanted,
   });
   checkSession(request.headers, container, page.work.lsn);
-  const { documents, documentBytes, lsn } = page.work;
-  const charge = page.again
-    ? pageCharge(0, 0, false)
-    : pageCharge(documents, documentBytes, wanted.continuation === undefined);
+  const ranges = rangesIn(container, scope);
+  const charge = queryCharge(page, ranges.length, wanted.continuation === undefined);
   const path = namePath(request, container);
-  const headers = itemHeaders(container, path, rangesIn(container, scope), lsn, charge);
+  const headers = itemHeaders(container, path, ranges, page.work.lsn, charge);
   headers.push('x-ms-item-count', String(page.rows.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
   headers.push(...metricsHeaders(asked, page, { compileMs, lowerMs, totalMs: took() }));

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { readFeed as read } from '../../documents/feed.js';
 import type { Item } from '../../engine/engine.js';
-import { LOOKUP_CHARGE, pageCharge } from '../../throughput/charges.js';
+import { feedCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { feedEtag, feedStart } from '../feed-position.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
@@ -22,8 +22,7 @@ export async function readFeed(request: CosmosRequest): Promise<Reply> {
   const page = await read(request.documents, container, scope, { itemsMax, from }, request.at);
   checkSession(request.headers, container, page.lsn);
   const isNews = page.items.length > 0 || !page.isEnd;
-  const bytes = page.items.reduce((sum, item) => sum + item.doc.bytes.length, 0);
-  const charge = isNews ? pageCharge(page.items.length, bytes, from.after === 0) : LOOKUP_CHARGE;
+  const charge = feedCharge(page.items);
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangesIn(container, scope), page.lsn, charge);
   const etag = feedEtag(page.next);

@@ -1,6 +1,6 @@
 // GET /dbs/{db}/colls/{coll}/docs/{id}: the stored bytes, unparsed.
 import { readItem as read } from '../../documents/read.js';
-import { LOOKUP_CHARGE, readCharge } from '../../throughput/charges.js';
+import { itemReadCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { samePartitionKey } from '../../value/partition-key.js';
 import { isCurrent } from '../conditions.js';
@@ -20,7 +20,7 @@ export async function readItem(request: CosmosRequest): Promise<Reply> {
     throw failure('notFound').seenAt(lsn);
   }
   const current = isCurrent(request.headers, item.etag);
-  const charge = current ? LOOKUP_CHARGE : readCharge(item.doc.bytes.length);
+  const charge = itemReadCharge(item, current);
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
   headers.push('etag', item.etag, 'x-ms-item-lsn', String(item.lsn));

@@ -1,7 +1,6 @@
 // What creating, upserting and replacing an item have in common.
 import type { StoredContainer } from '../../catalog/resources.js';
 import { type WriteKind, type Written, writeItem as write } from '../../documents/write.js';
-import { writeCharge } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { conditionsOf } from '../conditions.js';
 import { namePath, ownerContainer, rangeOf } from '../find.js';
@@ -43,9 +42,8 @@ export async function writeItem(
 export function writtenReply(
   request: CosmosRequest,
   container: StoredContainer,
-  { item, created, lsn }: Written,
+  { item, created, lsn, charge }: Written,
 ): Reply {
-  const charge = writeCharge(item.doc.bytes.length, !created);
   const path = namePath(request, container);
   const range = rangeOf(container, item.key.partition);
   const headers = itemHeaders(container, path, range, lsn, charge);
