@@ -15,6 +15,8 @@ export interface OrdersPlan {
   readonly address: PgAddress;
   readonly connections: number;
   readonly asked: readonly Asked[];
+  /** Prepared once per connection, or sent as text each time, as Mayfly gets its queries. */
+  readonly named: boolean;
 }
 
 const ORDERS_PER_INSERT = 1000;
@@ -43,9 +45,9 @@ async function fill({ address, orders }: OrdersFill): Promise<void> {
   await client.query('checkpoint');
 }
 
-async function prepare({ address, connections, asked }: OrdersPlan): Promise<void> {
+async function prepare({ address, connections, asked, named }: OrdersPlan): Promise<void> {
   await connectAll(address, connections);
-  queries = asked.map(queryOf);
+  queries = asked.map((each) => (named ? namedOf(each) : textOf(each)));
 }
 
 /** The rows as values, to be compared. */
@@ -54,7 +56,7 @@ async function answer(plan: {
   readonly asked: Asked;
 }): Promise<readonly unknown[]> {
   const [client] = await connectAll(plan.address, 1);
-  const { types, name, ...query } = queryOf(plan.asked);
+  const { types, ...query } = textOf(plan.asked);
   const result = await client?.query(query);
   return (result?.rows ?? []).map(({ body }) => (isNumber(body) ? Number(body) : body));
 }
@@ -77,8 +79,12 @@ async function runFor({ msMax }: { readonly msMax: number }): Promise<LoadResult
 
 const asText = { getTypeParser: () => (text: string) => text };
 
-function queryOf({ postgres, values }: Asked): PgQuery {
-  return { name: nameOf(postgres), text: postgres, values, types: asText };
+function textOf({ postgres, values }: Asked): PgQuery {
+  return { text: postgres, values, types: asText };
+}
+
+function namedOf(asked: Asked): PgQuery {
+  return { name: nameOf(asked.postgres), ...textOf(asked) };
 }
 
 const names = new Map<string, string>();

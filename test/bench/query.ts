@@ -20,6 +20,7 @@ const WARM_UP_MS = 2000;
 const FILL_MS_MAX = 1_200_000;
 const MAYFLY = 'Mayfly';
 const POSTGRES = 'PostgreSQL 18, jsonb';
+const PREPARED = 'prepared';
 const FLAT_AIM = { most: 1.3 };
 /** Those that ask for a few documents only. */
 const FLAT = QUESTIONS.filter(({ sql, partition }) => /LIMIT|customer/.test(sql) || partition);
@@ -42,12 +43,8 @@ export async function queryPart(bench: Bench, report: Report): Promise<void> {
     const samples = await interleave(
       [
         mayflySubject(MAYFLY, server, load, asked, queryMs),
-        {
-          name: POSTGRES,
-          pid: peer.pid,
-          prepare: () => peer.prepare(asked),
-          run: () => peer.load.call('runFor', { msMax: queryMs }),
-        },
+        postgresSubject(POSTGRES, peer, asked, queryMs),
+        postgresSubject(PREPARED, peer, asked, queryMs),
       ],
       rounds,
     );
@@ -58,11 +55,12 @@ export async function queryPart(bench: Bench, report: Report): Promise<void> {
     title:
       `Queries: ${number(items)} documents of 1 KB, ${CONNECTIONS} connections, ` +
       `${rounds} rounds of ${number(queryMs)} ms, medians of the CPU time`,
-    columns: ['query', `${MAYFLY} µs`, `${POSTGRES} µs`, 'ratio', 'aim'],
+    columns: ['query', `${MAYFLY} µs`, `${POSTGRES} µs`, `${PREPARED} µs`, 'ratio', 'aim'],
     rows,
     notes: [
       'Both have the same indexes and gave the same answers, which the client read to the end.',
-      'PostgreSQL answers prepared statements over its own protocol.',
+      'The ratio is between queries that come as text and parameters with every request.',
+      'Prepared: PostgreSQL again, with statements that each connection has prepared before.',
     ],
   });
   kept.flat = await flatTable(bench, report, server, load);
@@ -72,7 +70,8 @@ export async function queryPart(bench: Bench, report: Report): Promise<void> {
 
 function rowOf(question: Question, samples: Samples): readonly string[] {
   const [own, theirs] = [cpuUs(samples, MAYFLY), cpuUs(samples, POSTGRES)];
-  const cells = [question.name, number(own, 1), number(theirs, 1)];
+  const prepared = number(cpuUs(samples, PREPARED), 1);
+  const cells = [question.name, number(own, 1), number(theirs, 1), prepared];
   const ratio = theirs / own;
   return [...cells, ...(question.aim ? judged(ratio, question.aim) : [ratio.toFixed(2)])];
 }
@@ -141,22 +140,37 @@ function mayflySubject(
   };
 }
 
+function postgresSubject(
+  name: string,
+  { pid, load, prepare }: PostgresOrders,
+  asked: readonly Asked[],
+  msMax: number,
+): Subject {
+  return {
+    name,
+    pid,
+    prepare: () => prepare(asked, name === PREPARED),
+    run: () => load.call<LoadResult>('runFor', { msMax }),
+  };
+}
+
 interface PostgresOrders {
   readonly pid: number;
   readonly address: PgAddress;
   readonly load: Child;
-  prepare(asked: readonly Asked[]): Promise<void>;
+  prepare(asked: readonly Asked[], named: boolean): Promise<void>;
 }
 
 async function postgresOrders(bench: Bench, orders: number): Promise<PostgresOrders> {
   const { pid, address } = await postgres(bench);
   const load = bench.child('postgres-orders.js');
   await load.call('fill', { address, orders } satisfies OrdersFill, FILL_MS_MAX);
-  const prepare = (asked: readonly Asked[]) =>
+  const prepare = (asked: readonly Asked[], named: boolean) =>
     load.call<void>('prepare', {
       address,
       connections: CONNECTIONS,
       asked,
+      named,
     } satisfies OrdersPlan);
   return { pid, address, load, prepare };
 }
