@@ -12,6 +12,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   catalog: ['value', 'time', 'engine'],
   query: ['value', 'time', 'engine'],
   sql: ['value', 'time', 'query'],
+  mql: ['value', 'time', 'query'],
   throughput: ['value', 'time', 'engine', 'catalog'],
   documents: ['value', 'time', 'engine', 'catalog', 'query', 'throughput'],
   http: ['value', 'time'],
