@@ -1,5 +1,5 @@
-// Decimal128: a sign, up to 34 decimal digits and an exponent, or an infinity, or NaN. Its text form
-// is that of the specification, so that 1.0 and 1.00 stay what they were.
+// Decimal128: a sign, up to 34 decimal digits and an exponent; or an infinity, or NaN. Its text is
+// that of the specification, so that 1.0 and 1.00 stay what they were.
 import { BsonType } from './types.js';
 
 export const DIGITS_MAX = 34;
