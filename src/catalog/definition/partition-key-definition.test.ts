@@ -15,6 +15,7 @@ const MULTI = { paths: ['/a', '/b/c', '/d'], kind: 'MultiHash', version: 2 } as 
 const accepted: readonly (readonly [unknown, object])[] = [
   [{ paths: ['/pk'] }, HASH],
   [{ paths: ['/pk'], kind: null, version: null }, HASH],
+  [{ paths: ['/pk'], version: 'V2' }, HASH],
   [{ paths: ['/pk'], kind: 'hash' }, HASH],
   [
     { version: 1, kind: 'Hash', paths: ['/pk'] },

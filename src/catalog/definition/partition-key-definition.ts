@@ -101,9 +101,18 @@ function readKind(fields: Fields, absent: PartitionKeyKind): PartitionKeyKind {
   return kind === undefined ? absent : asChoice(kind, 'partitionKey.kind', KINDS);
 }
 
+/** The SDK for Java writes a version by its name. */
+const VERSIONS = new Map<unknown, PartitionKeyVersion>([
+  [1, 1],
+  [2, 2],
+  ['V1', 1],
+  ['V2', 2],
+]);
+
 function readVersion(fields: Fields, absent: PartitionKeyVersion): PartitionKeyVersion {
   const version = field(fields, 'version') ?? absent;
-  if (version === 1 || version === 2) return version;
+  const known = VERSIONS.get(version);
+  if (known) return known;
   throw invalid('partitionKey.version', version, 'it must be 1 or 2.');
 }
 
