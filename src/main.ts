@@ -16,6 +16,7 @@ import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
 import { type Listening, type ListenOptions, listen } from './http/listen.js';
 import { Metrics } from './http/metrics.js';
 import { isLoopback, type StartOptions, withDefaults } from './options.js';
+import { Budgets } from './throughput/budgets.js';
 import { type Clock, every, rest, systemClock, VirtualClock } from './time/clock.js';
 import { type Entropy, systemEntropy } from './time/entropy.js';
 import { Purger } from './time/purger.js';
@@ -50,18 +51,26 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const entropy = systemEntropy();
   const log = options.log ?? (() => undefined);
   const load = { active: 0, begun: 0 };
-  const purger = new Purger(clock, load, (error) => log('error', 'purge-failed', { error }));
+  const budgets = new Budgets(options.throughput, clock);
+  const purger = new Purger(
+    clock,
+    load,
+    (error) => log('error', 'purge-failed', { error }),
+    budgets,
+  );
   const closing: (() => Promise<void> | void)[] = [];
   try {
     const engine = await openEngine(options.data, clock, log, closing);
     closing.push(() => purger.close());
     const catalog = await Catalog.open({ engine, entropy, purger }, clock.now());
+    budgets.follow(catalog);
     const countsUnpurged = options.countIncludesUnpurged ?? false;
     const documents: Documents = { engine, entropy, purger, countsUnpurged };
     const shared = {
       clock,
       catalog,
       documents,
+      budgets,
       purger,
       keys,
       metrics: new Metrics(),

@@ -1,5 +1,6 @@
 // What a server can be told at its start, in-process or from the command line, and what it does
 // when told nothing.
+import type { ThroughputMode } from './throughput/budgets.js';
 import type { VirtualClock } from './time/clock.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -35,6 +36,11 @@ export interface StartOptions {
   readonly corsOrigins?: readonly string[] | undefined;
   /** T14: COUNT takes in items that are expired and not purged yet, as the service's does. */
   readonly countIncludesUnpurged?: boolean | undefined;
+  /**
+   * `measure`: request units are counted. `enforce`: who wants more of them than are provisioned
+   * gets 429.
+   */
+  readonly throughput?: ThroughputMode | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -46,6 +52,7 @@ export function withDefaults(given: StartOptions) {
     data: given.data ?? ':memory:',
     clock: given.clock ?? 'system',
     tls: given.tls ?? 'auto',
+    throughput: given.throughput ?? 'measure',
     tlsNames: given.tlsNames ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],

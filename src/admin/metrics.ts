@@ -1,6 +1,7 @@
 // GET /_mayfly/metrics: Prometheus text.
 import { ttlStatus } from '../documents/ttl.js';
 import type { Gauge } from '../http/metrics.js';
+import { round } from '../throughput/charges.js';
 import { MayflyError } from '../value/errors.js';
 import type { AdminAnswer, AdminRequest } from './server.js';
 
@@ -10,10 +11,14 @@ export async function readMetrics(request: AdminRequest): Promise<AdminAnswer> {
 }
 
 async function containerGauges(request: AdminRequest): Promise<readonly Gauge[]> {
-  const { catalog, documents, at } = request;
+  const { catalog, documents, budgets, at } = request;
   const live: { labels: string; value: number }[] = [];
   const expired: typeof live = [];
   const lag: typeof live = [];
+  const charged: typeof live = [];
+  const throttled: typeof live = [];
+  const purgeUnits: typeof live = [];
+  const provisioned: typeof live = [];
   for (const database of catalog.databases()) {
     for (const container of catalog.containers(database)) {
       const labels = `database=${quote(database.id)},container=${quote(container.definition.id)}`;
@@ -22,6 +27,12 @@ async function containerGauges(request: AdminRequest): Promise<readonly Gauge[]>
         live.push({ labels, value: status.live });
         expired.push({ labels, value: status.expired });
         lag.push({ labels, value: status.oldestLagSeconds });
+        const usage = budgets.usage(container);
+        charged.push({ labels, value: round(usage.charged) });
+        throttled.push({ labels, value: usage.throttled });
+        purgeUnits.push({ labels, value: round(usage.purged) });
+        const offer = catalog.offerFor(container);
+        if (offer) provisioned.push({ labels, value: budgets.scaledTo(offer) });
       } catch (error) {
         // A container that was deleted meanwhile has no numbers any more.
         if (!(error instanceof MayflyError)) throw error;
@@ -32,6 +43,10 @@ async function containerGauges(request: AdminRequest): Promise<readonly Gauge[]>
     gauge('mayfly_items', 'Live items.', live),
     gauge('mayfly_expired_items', 'Items expired and not purged yet.', expired),
     gauge('mayfly_purge_lag_seconds', 'How long the oldest expired item waits for its purge.', lag),
+    counters('mayfly_request_units_total', 'Request units charged to requests.', charged),
+    counters('mayfly_throttled_requests_total', 'Requests answered with 429.', throttled),
+    counters('mayfly_purge_request_units_total', 'Request units the purge spent.', purgeUnits),
+    gauge('mayfly_throughput', 'Request units per second, as provisioned or scaled.', provisioned),
   ];
 }
 
@@ -51,7 +66,11 @@ function gauge(name: string, help: string, values: Gauge['values']): Gauge {
 }
 
 function counter(name: string, help: string, value: number): Gauge {
-  return { name, help, type: 'counter', values: [{ value }] };
+  return counters(name, help, [{ value }]);
+}
+
+function counters(name: string, help: string, values: Gauge['values']): Gauge {
+  return { name, help, type: 'counter', values };
 }
 
 /** Label values escape backslash, quote and line feed, which is what JSON does to them too. */

@@ -8,6 +8,7 @@ import { codeOf } from '../http/codes.js';
 import { checkHost } from '../http/host-guard.js';
 import { isAccountKey, type Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
+import type { Budgets } from '../throughput/budgets.js';
 import type { Clock } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
@@ -21,6 +22,7 @@ export interface AdminFace {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly budgets: Budgets;
   readonly purger: Purger;
   readonly metrics: Metrics;
   readonly keys: Keys;

@@ -29,6 +29,8 @@ export class Catalog {
   readonly #databases = new Map<string, Database>();
   readonly #containers = new Map<Serial, Map<string, StoredContainer>>();
   readonly #offers = new Map<Serial, Offer>();
+  /** By the database or container they are for, whose serials are all different. */
+  readonly #offersByOwner = new Map<Serial, Offer>();
   #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(parts: Parts) {
@@ -79,9 +81,12 @@ export class Catalog {
   }
 
   offerOf(database: Serial, container: Serial | undefined): Offer | undefined {
-    return this.offers().find(
-      (offer) => offer.database === database && offer.container === container,
-    );
+    return this.#offersByOwner.get(container ?? database);
+  }
+
+  /** The throughput that requests on a container use: its own, or what its database shares. */
+  offerFor({ database, serial }: StoredContainer): Offer | undefined {
+    return this.#offersByOwner.get(serial) ?? this.#offersByOwner.get(database);
   }
 
   // changing: one at a time
@@ -301,6 +306,7 @@ export class Catalog {
       const { database, container, throughput, highestEver } = record;
       const offer = { serial, etag, writtenSeconds, database, container, throughput, highestEver };
       this.#offers.set(serial, offer);
+      this.#offersByOwner.set(container ?? database, offer);
       return offer;
     }
     const { database, definition, ranges } = record;
@@ -345,7 +351,11 @@ export class Catalog {
   }
 
   #forgetOffers(which: (offer: Offer) => boolean): void {
-    for (const offer of this.offers()) if (which(offer)) this.#offers.delete(offer.serial);
+    for (const offer of this.offers()) {
+      if (!which(offer)) continue;
+      this.#offers.delete(offer.serial);
+      this.#offersByOwner.delete(offer.container ?? offer.database);
+    }
   }
 }
 

@@ -36,6 +36,7 @@ test('told nothing, it has defaults', () => {
     allowedHosts: [],
     corsOrigins: [],
     countIncludesUnpurged: false,
+    throughput: 'measure',
     logLevel: 'info',
   });
 });
@@ -56,6 +57,7 @@ test('every option is taken from the command line and from the environment', () 
     ['tls-name', 'mayfly.test', 'tlsNames', ['mayfly.test']],
     ['allow-host', 'mayfly.test', 'allowedHosts', ['mayfly.test']],
     ['cors-origin', 'http://a.test', 'corsOrigins', ['http://a.test']],
+    ['throughput', 'enforce', 'throughput', 'enforce'],
     ['log-level', 'debug', 'logLevel', 'debug'],
   ];
   for (const [option, value, name, parsed] of rows) {

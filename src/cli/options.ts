@@ -28,6 +28,7 @@ export const optionTable: readonly Option[] = [
   { name: 'allow-host',              value: 'NAME', repeated: true, help: 'another host name the control API answers to' },
   { name: 'cors-origin',             value: 'ORIGIN', repeated: true, help: 'a web origin that may use the account' },
   { name: 'count-includes-unpurged', value: undefined,            help: "COUNT takes in expired items until they are purged, as the service's does" },
+  { name: 'throughput',              value: 'measure|enforce',    help: 'enforce: 429 beyond the provisioned request units (measure)' },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
 
@@ -63,6 +64,7 @@ export function parseOptions(
     allowedHosts: values.get('allow-host') ?? [],
     corsOrigins: values.get('cors-origin') ?? [],
     countIncludesUnpurged: truthOf('count-includes-unpurged', one('count-includes-unpurged')),
+    throughput: choiceOf('throughput', one('throughput') ?? 'measure', ['measure', 'enforce']),
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
+import type { Budgets } from '../throughput/budgets.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import type { Address } from './address.js';
@@ -16,6 +17,7 @@ export interface CosmosRequest {
   origin(): string;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly budgets: Budgets;
   body(): Promise<Buffer>;
   /** True once the client has gone away, so that long work can stop. */
   abandoned(): boolean;

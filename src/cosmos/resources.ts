@@ -38,7 +38,8 @@ export function containerResource(container: StoredContainer) {
   };
 }
 
-export function offerResource(offer: Offer) {
+/** Autoscale shows where it stands. */
+export function offerResource(offer: Offer, perSecond: number) {
   const rid = offerRid(offer);
   const { throughput, database, container } = offer;
   const owner = container === undefined ? undefined : { database, serial: container };
@@ -55,9 +56,7 @@ export function offerResource(offer: Offer) {
     offerType: 'Invalid',
     offerVersion: 'V2',
     content: {
-      // Autoscale starts at a tenth of its ceiling, which is what clients are shown.
-      offerThroughput:
-        throughput.kind === 'manual' ? throughput.perSecond : throughput.maxPerSecond / 10,
+      offerThroughput: perSecond,
       offerIsRUPerMinuteThroughputEnabled: false,
       offerMinimumThroughputParameters: {
         maxThroughputEverProvisioned: offer.highestEver,

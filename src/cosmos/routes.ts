@@ -39,6 +39,8 @@ export interface Route {
   readonly operation: string;
   /** What a read-only key may do. */
   readonly readOnly: boolean;
+  /** Whether it spends request units of its container. */
+  readonly metered: boolean;
   readonly handle: Handler;
 }
 
@@ -95,8 +97,16 @@ const VERBS_READING: readonly Verb[] = ['GET', 'QUERY', 'PLAN'];
 const routes = new Map<string, Map<string, Route>>();
 for (const [verb, shape, operation, handle] of table) {
   const verbs = routes.get(shape) ?? new Map<string, Route>();
-  verbs.set(verb, { operation, handle, readOnly: VERBS_READING.includes(verb) });
+  const metered = isMetered(verb, shape);
+  verbs.set(verb, { operation, handle, readOnly: VERBS_READING.includes(verb), metered });
   routes.set(shape, verbs);
+}
+
+/** What touches items; definitions and query plans cost a container nothing. */
+function isMetered(verb: Verb, shape: string): boolean {
+  if (verb === 'PLAN') return false;
+  const isRun = verb === 'POST' && shape === `${coll}/sprocs/*`;
+  return isRun || shape.startsWith(`${coll}/docs`) || shape.startsWith(`${coll}/operations`);
 }
 
 export function routeOf(method: string, address: Address, headers: IncomingHttpHeaders): Route {

@@ -5,13 +5,16 @@ import { codeOf } from '../http/codes.js';
 import type { Exchange } from '../http/exchange.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
+import type { Budgets } from '../throughput/budgets.js';
 import { refusalCharge } from '../throughput/charges.js';
+import { Throttled } from '../throughput/throttled.js';
 import { type Clock, stopwatch } from '../time/clock.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
 import { ridLink } from './find.js';
+import { metered } from './meter.js';
 import { refusalPlace } from './refusal-place.js';
 import { chargeText, type Reply } from './reply.js';
 import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
@@ -22,6 +25,7 @@ export interface CosmosFace {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly budgets: Budgets;
   readonly keys: Keys;
   readonly metrics: Metrics;
   readonly corsOrigins: readonly string[];
@@ -85,7 +89,7 @@ async function answer(
   checkConsistency(headers);
   const request = requestOf(face, exchange, address, activityId);
   try {
-    return await route.handle(request);
+    return await (route.metered ? metered(request, route.handle) : route.handle(request));
   } catch (error) {
     trail.place = refusalPlace(request, error);
     throw error;
@@ -106,6 +110,7 @@ function requestOf(
     origin: () => exchange.origin(),
     catalog: face.catalog,
     documents: face.documents,
+    budgets: face.budgets,
     body: () => exchange.body(BODY_BYTES_MAX),
     abandoned: () => exchange.abandoned(),
   };
@@ -144,6 +149,7 @@ function errorReply(
       chargeText(refusalCharge(known)),
       'x-ms-substatus',
       String(subStatus),
+      ...(known instanceof Throttled ? ['x-ms-retry-after-ms', String(known.retryAfterMs)] : []),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),
       ...place,
     ],

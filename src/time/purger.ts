@@ -2,7 +2,7 @@
 // nobody else wants. It knows one instant per container, the next expiry. Nothing a reader sees
 // depends on it (T12).
 import { type Alarm, breathe, type Clock, rest, stopwatch } from './clock.js';
-import type { Instant } from './instant.js';
+import { type Instant, instant } from './instant.js';
 
 /** One thing to purge; the engine behind it stays unknown here. */
 export interface Purgeable {
@@ -30,6 +30,15 @@ export interface Load {
   readonly begun: number;
 }
 
+/** The capacity that requests have not used (T16). */
+export interface Leftover {
+  /** How many items may go at this moment, `rowsMax` at the most. */
+  rows(id: string, rowsMax: number): number;
+  /** What was removed; on demand it does not have to fit. */
+  spent(id: string, pass: PurgePass, onDemand: boolean): void;
+}
+const UNLIMITED: Leftover = { rows: (_id, rowsMax) => rowsMax, spent: () => undefined };
+
 const ROWS_IDLE = 128;
 const ROWS_BUSY = 32;
 /** Beside foreground work the purge takes one part of the time in this many. */
@@ -40,11 +49,14 @@ const BUSY_SHARE = 5;
  */
 const GATHER_MS = 500;
 const RETRY_MS = 1000;
+/** How long the purge waits, by the server's clock, before it asks again for what is left over. */
+const LEFTOVER_MS = 50;
 
 export class Purger {
   readonly #clock: Clock;
   readonly #load: Load;
   readonly #report: (error: unknown) => void;
+  readonly #leftover: Leftover;
   readonly #watched = new Map<string, { readonly target: Purgeable; next: Instant | undefined }>();
   #alarm: Alarm | undefined;
   #alarmAt: Instant | undefined;
@@ -61,10 +73,16 @@ export class Purger {
   #itemsPerSecond = 0;
   #begunBefore = 0;
 
-  constructor(clock: Clock, load: Load, report: (error: unknown) => void) {
+  constructor(
+    clock: Clock,
+    load: Load,
+    report: (error: unknown) => void,
+    leftover: Leftover = UNLIMITED,
+  ) {
     this.#clock = clock;
     this.#load = load;
     this.#report = report;
+    this.#leftover = leftover;
   }
 
   /** Starts to look after a container, or looks again after its rules have changed. */
@@ -174,7 +192,7 @@ export class Purger {
       // The target is asked for before every pass, because its rules may have changed meanwhile.
       let target = this.#watched.get(id)?.target;
       while (!this.#closed && target) {
-        const pass = await this.#pass(target, ROWS_IDLE);
+        const pass = await this.#pass(target, ROWS_IDLE, true);
         purged += pass.purged;
         const due = pass.next !== undefined && pass.next <= this.#clock.now();
         if (!due || pass.purged === 0) break;
@@ -191,11 +209,16 @@ export class Purger {
       while (!this.#paused && !this.#closed) {
         // A run on demand goes first, so that "until nothing is due" counts what it did itself.
         if (this.#demands > 0) await this.#demanded;
-        const earliest = this.#earliest();
-        if (earliest === undefined || earliest.next > this.#clock.now()) return;
+        const due = this.#due();
+        if (due.length === 0) return;
         const busy = this.#isBusy();
         const took = stopwatch();
-        await this.#pass(earliest.target, busy ? ROWS_BUSY : ROWS_IDLE);
+        const turn = this.#turnOf(due, busy ? ROWS_BUSY : ROWS_IDLE);
+        if (turn === undefined) {
+          await this.#untilMoreIsLeft();
+          continue;
+        }
+        await this.#pass(turn.target, turn.rows, false);
         if (busy) await this.#rest(Math.max(1, took() * (BUSY_SHARE - 1)));
         else await breathe();
       }
@@ -203,6 +226,36 @@ export class Purger {
       this.#report(error);
       await this.#rest(RETRY_MS);
     }
+  }
+
+  /** What is due, the oldest first. */
+  #due(): readonly Purgeable[] {
+    const now = this.#clock.now();
+    return [...this.#watched.values()]
+      .flatMap(({ target, next }) => (next !== undefined && next <= now ? [{ target, next }] : []))
+      .sort((a, b) => a.next - b.next)
+      .map(({ target }) => target);
+  }
+
+  /** One container whose requests take all there is does not hold up the others. */
+  #turnOf(due: readonly Purgeable[], rowsMax: number) {
+    for (const target of due) {
+      const rows = this.#leftover.rows(target.id, rowsMax);
+      if (rows > 0) return { target, rows };
+    }
+    return undefined;
+  }
+
+  #untilMoreIsLeft(): Promise<void> {
+    return new Promise((resolve) => {
+      const at = instant(this.#clock.now() + LEFTOVER_MS);
+      const alarm = this.#clock.alarm(at, resolve);
+      this.#wake = () => {
+        alarm.cancel();
+        resolve();
+      };
+      if (this.#closed) this.#wake();
+    });
   }
 
   /** Whether there were requests since this was asked last. */
@@ -213,7 +266,7 @@ export class Purger {
     return isBusy;
   }
 
-  async #pass(target: Purgeable, rowsMax: number): Promise<PurgePass> {
+  async #pass(target: Purgeable, rowsMax: number, onDemand: boolean): Promise<PurgePass> {
     const at = this.#clock.now();
     const took = stopwatch();
     const passing = target.purge(at, rowsMax);
@@ -223,6 +276,7 @@ export class Purger {
     // The target may have been replaced meanwhile, by one with other rules that has its own next
     // instant.
     if (watched?.target === target) watched.next = pass.next;
+    this.#leftover.spent(target.id, pass, onDemand);
     this.#purgedTotal += pass.purged;
     this.#bytesTotal += pass.bytes;
     this.#lastRun = at;

@@ -243,6 +243,11 @@ export const errorTable = {
     424,
     'The operation was not carried out, because another one of the same request failed.',
   ),
+  throttled: backend(
+    429,
+    'Request rate is large. More Request Units may be needed, so no changes were made. Please retry this request later. Learn more: http://aka.ms/cosmosdb-error-429',
+    3200,
+  ),
   headersTooLarge: gateway(
     431,
     'The request headers are larger than the maximum of {limit} bytes.',

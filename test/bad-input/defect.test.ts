@@ -11,6 +11,7 @@ import type { Documents } from '../../src/documents/documents.js';
 import { nodeExchange } from '../../src/http/exchange.js';
 import { WELL_KNOWN_KEY } from '../../src/http/keys.js';
 import { Metrics } from '../../src/http/metrics.js';
+import { Budgets } from '../../src/throughput/budgets.js';
 import { systemClock } from '../../src/time/clock.js';
 import { systemEntropy } from '../../src/time/entropy.js';
 import { Purger } from '../../src/time/purger.js';
@@ -33,6 +34,7 @@ function brokenFace() {
   return {
     clock,
     catalog: catalog as unknown as Catalog,
+    budgets: new Budgets('measure', clock),
     documents: { entropy: systemEntropy() } as unknown as Documents,
     keys: { primary: WELL_KNOWN_KEY },
     metrics,

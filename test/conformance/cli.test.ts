@@ -166,6 +166,7 @@ test('every option has its environment variable', () => {
     'tls-key': PACKAGE,
     'tls-name': 'one,two',
     'count-includes-unpurged': '1',
+    throughput: 'enforce',
     'log-level': 'warn',
   };
   const environment = Object.fromEntries(
@@ -188,6 +189,7 @@ test('every option has its environment variable', () => {
     allowedHosts: ['value of allow-host'],
     corsOrigins: ['value of cors-origin'],
     countIncludesUnpurged: true,
+    throughput: 'enforce',
     logLevel: 'warn',
   });
 });

@@ -5,5 +5,7 @@ import type { CosmosRequest } from '../request.js';
 import { offerResource } from '../resources.js';
 
 export async function listOffers(request: CosmosRequest): Promise<Reply> {
-  return catalogFeed(request, 'Offers', '', request.catalog.offers(), offerResource);
+  return catalogFeed(request, 'Offers', '', request.catalog.offers(), (offer) =>
+    offerResource(offer, request.budgets.scaledTo(offer)),
+  );
 }

@@ -23,7 +23,8 @@ export function queryContainers(request: CosmosRequest): Promise<Reply> {
 }
 
 export function queryOffers(request: CosmosRequest): Promise<Reply> {
-  const resources = request.catalog.offers().map(offerResource);
+  const { catalog, budgets } = request;
+  const resources = catalog.offers().map((offer) => offerResource(offer, budgets.scaledTo(offer)));
   return queryResources(request, 'Offers', '', resources);
 }
 

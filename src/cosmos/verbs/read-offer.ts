@@ -8,5 +8,6 @@ import { offerHeaders } from './replace-offer.js';
 
 export async function readOffer(request: CosmosRequest): Promise<Reply> {
   const offer = findOffer(request);
-  return resourceReply(200, DEFINITION_READ_CHARGE, offerResource(offer), offerHeaders(offer));
+  const resource = offerResource(offer, request.budgets.scaledTo(offer));
+  return resourceReply(200, DEFINITION_READ_CHARGE, resource, offerHeaders(offer));
 }

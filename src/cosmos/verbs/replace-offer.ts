@@ -24,12 +24,12 @@ export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
     if (body === undefined || body === address) continue;
     throw failure('idChanged', { body: JSON.stringify(body), address });
   }
-  const { catalog, at } = request;
+  const { catalog, budgets, at } = request;
   const replaced = await catalog.replaceOffer(offer, wanted(request, offer, value.content), at);
   return resourceReply(
     200,
     DEFINITION_WRITE_CHARGE,
-    offerResource(replaced),
+    offerResource(replaced, budgets.scaledTo(replaced)),
     offerHeaders(replaced),
   );
 }

@@ -1,0 +1,96 @@
+// The budget of one physical partition, by the millisecond.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Instant, instant } from '../time/instant.js';
+import { Bucket } from './bucket.js';
+
+const START = 1_000_000_000_000;
+const at = (ms: number): Instant => instant(START + ms);
+
+test('one second is kept, and no more', () => {
+  const bucket = new Bucket(400, at(0));
+  assert.equal(bucket.waitMs(at(60_000)), undefined);
+  bucket.spend(400, at(60_000));
+  assert.equal(bucket.waitMs(at(60_000)), 1);
+  assert.equal(bucket.waitMs(at(60_001)), undefined);
+});
+
+test('a debt is paid off before anybody is let in, to the millisecond', () => {
+  const bucket = new Bucket(400, at(0));
+  bucket.spend(1000, at(0));
+  assert.equal(bucket.waitMs(at(0)), 1501);
+  assert.equal(bucket.waitMs(at(1500)), 1);
+  assert.equal(bucket.waitMs(at(1501)), undefined);
+});
+
+test('over a long time exactly what is provisioned is spent', () => {
+  const bucket = new Bucket(400, at(0));
+  let spent = 0;
+  for (let ms = 0; ms < 100_000; ms++) {
+    if (bucket.waitMs(at(ms)) !== undefined) continue;
+    bucket.spend(7.3, at(ms));
+    spent += 7.3;
+  }
+  assert.ok(Math.abs(spent - 400 * 101) < 8, String(spent));
+});
+
+test('a clock that is set back starves nobody', () => {
+  const bucket = new Bucket(400, at(0));
+  bucket.spend(400, at(0));
+  bucket.waitMs(at(-10_000));
+  assert.equal(bucket.waitMs(at(-9_999)), undefined);
+});
+
+test('a new rate acts at once, and forgives no debt', () => {
+  const bucket = new Bucket(400, at(0));
+  bucket.spend(800, at(0));
+  bucket.resize(4000, at(0));
+  assert.equal(bucket.waitMs(at(0)), 101);
+  const lower = new Bucket(4000, at(0));
+  lower.resize(400, at(0));
+  lower.spend(401, at(0));
+  assert.equal(lower.waitMs(at(0)), 3);
+});
+
+// T16: what is left over
+
+test('T16: what the full bucket has no room for is left over, second by second', () => {
+  const bucket = new Bucket(400, at(0));
+  assert.equal(bucket.leftover(at(0)), 0);
+  assert.equal(bucket.leftover(at(500)), 200);
+  bucket.spendLeftover(150, at(500));
+  assert.equal(Math.round(bucket.leftover(at(999))), 250);
+  assert.equal(bucket.leftover(at(1000)), 0);
+  assert.equal(bucket.leftover(at(1250)), 100);
+  assert.equal(bucket.leftover(at(9250)), 100);
+});
+
+test('T16: what requests use is not left over', () => {
+  const bucket = new Bucket(400, at(0));
+  bucket.spend(100, at(0));
+  assert.equal(bucket.leftover(at(250)), 0);
+  assert.equal(bucket.leftover(at(300)), 20);
+});
+
+test('T16: while requests are refused nothing is left over', () => {
+  const bucket = new Bucket(400, at(0));
+  assert.equal(bucket.leftover(at(500)), 200);
+  bucket.spend(500, at(500));
+  assert.ok(bucket.waitMs(at(500)));
+  bucket.refuse();
+  assert.equal(bucket.leftover(at(999)), 0);
+});
+
+test('T16: the purge takes nothing from requests, and pays its debts from leftovers', () => {
+  const bucket = new Bucket(400, at(0));
+  bucket.leftover(at(100));
+  bucket.spendLeftover(300, at(100));
+  assert.equal(bucket.waitMs(at(100)), undefined);
+  bucket.spend(399, at(100));
+  assert.equal(bucket.waitMs(at(100)), undefined, 'one unit is still there');
+  assert.equal(bucket.leftover(at(1000)), 0);
+  // Full at 1097 ms and a half; 260 are owed, which takes 650 ms more.
+  assert.equal(bucket.leftover(at(1747)), 0);
+  assert.ok(bucket.leftover(at(1750)) > 0);
+  assert.ok(bucket.leftover(at(1760)) < 6);
+});

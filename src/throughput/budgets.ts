@@ -1,0 +1,188 @@
+// Request units as a budget: what each container may spend in a second and what it has spent. A
+// face asks `admit` before an operation and tells `spend` its charge afterwards. With `measure`
+// nobody is refused and charges are only counted.
+import type { Catalog } from '../catalog/catalog.js';
+import type { Offer, StoredContainer } from '../catalog/resources.js';
+import { ceilingOf } from '../catalog/throughput.js';
+import type { Clock } from '../time/clock.js';
+import type { Leftover, PurgePass } from '../time/purger.js';
+import { Bucket } from './bucket.js';
+import { purgeCharge } from './charges.js';
+import { Peak } from './peak.js';
+import { Throttled } from './throttled.js';
+
+export type ThroughputMode = 'measure' | 'enforce';
+
+/** What was charged in a container since the start. */
+export interface Usage {
+  readonly charged: number;
+  readonly throttled: number;
+  readonly purged: number;
+}
+
+/** A database's throughput is one budget for all that share it, wherever their items are. */
+const SHARED = -1;
+
+interface Account {
+  charged: number;
+  throttled: number;
+  purged: number;
+  /** What the last purge cost for each item, to know how many the next one may take. */
+  perPurged: number;
+}
+interface Budget {
+  readonly buckets: Map<number, Bucket>;
+  readonly peak: Peak;
+}
+
+export class Budgets implements Leftover {
+  readonly mode: ThroughputMode;
+  readonly #clock: Clock;
+  #catalog: Catalog | undefined;
+  /** By the ids containers have in their engine. */
+  readonly #accounts = new Map<string, Account>();
+  /** By the serials of offers. */
+  readonly #budgets = new Map<number, Budget>();
+
+  constructor(mode: ThroughputMode, clock: Clock) {
+    this.mode = mode;
+    this.#clock = clock;
+  }
+
+  /** From now on there are containers; until then the purge finds nothing left over. */
+  follow(catalog: Catalog): void {
+    this.#catalog = catalog;
+  }
+
+  get isEnforced(): boolean {
+    return this.mode === 'enforce';
+  }
+
+  /**
+   * Throws `Throttled` while one of the physical partitions has used up what it has. What an
+   * operation costs is known afterwards, so it is let in where anything is left, and may take the
+   * budget below zero: then the next ones wait.
+   */
+  admit(container: StoredContainer, ranges: readonly number[]): void {
+    if (!this.isEnforced) return;
+    const now = this.#clock.now();
+    const buckets = this.#bucketsOf(container, ranges);
+    const waitMs = Math.max(0, ...buckets.map((bucket) => bucket.waitMs(now) ?? 0));
+    if (waitMs === 0) return;
+    for (const bucket of buckets) bucket.refuse();
+    this.#accountOf(container.engine.id).throttled += 1;
+    throw new Throttled(waitMs);
+  }
+
+  /** Over several physical partitions a charge is divided evenly. */
+  spend(container: StoredContainer, ranges: readonly number[], charge: number): void {
+    this.#accountOf(container.engine.id).charged += charge;
+    const now = this.#clock.now();
+    const offer = this.#catalog?.offerFor(container);
+    if (offer?.throughput.kind === 'autoscale') this.#budgetOf(offer).peak.add(charge, now);
+    if (!this.isEnforced) return;
+    const buckets = this.#bucketsOf(container, ranges);
+    for (const bucket of buckets) bucket.spend(charge / buckets.length, now);
+  }
+
+  usage(container: StoredContainer): Usage {
+    return this.#accountOf(container.engine.id);
+  }
+
+  /**
+   * What autoscale stands at: the most that was used in a second of this hour, and a tenth of its
+   * ceiling at the least.
+   */
+  scaledTo(offer: Offer): number {
+    const ceiling = ceilingOf(offer.throughput);
+    if (offer.throughput.kind === 'manual') return ceiling;
+    const used = Math.ceil(this.#budgets.get(offer.serial)?.peak.highest(this.#clock.now()) ?? 0);
+    return Math.min(ceiling, Math.max(ceiling / 10, used));
+  }
+
+  // T16: the purge lives on what requests leave over
+
+  rows(id: string, rowsMax: number): number {
+    if (!this.isEnforced) return rowsMax;
+    const container = this.#containerBy(id);
+    if (!container) return this.#catalog ? rowsMax : 0;
+    const now = this.#clock.now();
+    const buckets = this.#bucketsOf(container, rangeIds(container));
+    const left = Math.min(...buckets.map((bucket) => bucket.leftover(now)));
+    return Math.min(rowsMax, Math.floor(left / this.#accountOf(id).perPurged));
+  }
+
+  spent(id: string, pass: PurgePass, onDemand: boolean): void {
+    if (pass.purged === 0) return;
+    const charge = purgeCharge(pass.purged, pass.bytes);
+    const account = this.#accountOf(id);
+    account.purged += charge;
+    account.perPurged = charge / pass.purged;
+    const container = this.#containerBy(id);
+    if (!this.isEnforced || onDemand || !container) return;
+    const buckets = this.#bucketsOf(container, rangeIds(container));
+    const now = this.#clock.now();
+    for (const bucket of buckets) bucket.spendLeftover(charge / buckets.length, now);
+  }
+
+  #containerBy(id: string): StoredContainer | undefined {
+    return this.#catalog?.allContainers().find(({ engine }) => engine.id === id);
+  }
+
+  #accountOf(id: string): Account {
+    const known = this.#accounts.get(id);
+    if (known) return known;
+    const containers = this.#catalog?.allContainers() ?? [];
+    prune(this.#accounts, new Set(containers.map(({ engine }) => engine.id)));
+    const account = { charged: 0, throttled: 0, purged: 0, perPurged: purgeCharge(1, 0) };
+    this.#accounts.set(id, account);
+    return account;
+  }
+
+  #budgetOf(offer: Offer): Budget {
+    const known = this.#budgets.get(offer.serial);
+    if (known) return known;
+    prune(this.#budgets, new Set(this.#catalog?.offers().map(({ serial }) => serial)));
+    const budget = { buckets: new Map<number, Bucket>(), peak: new Peak() };
+    this.#budgets.set(offer.serial, budget);
+    return budget;
+  }
+
+  /** Without an offer there is nothing to keep to. */
+  #bucketsOf(container: StoredContainer, ranges: readonly number[]): readonly Bucket[] {
+    const offer = this.#catalog?.offerFor(container);
+    if (!offer) return [];
+    const { buckets } = this.#budgetOf(offer);
+    const ceiling = ceilingOf(offer.throughput);
+    if (offer.container === undefined) return [bucketIn(buckets, SHARED, ceiling, this.#clock)];
+    const share = ceiling / container.ranges.length;
+    // Ranges that were split are gone, and their buckets with them.
+    if (buckets.size > container.ranges.length) prune(buckets, new Set(rangeIds(container)));
+    return ranges.map((range) => bucketIn(buckets, range, share, this.#clock));
+  }
+}
+
+function bucketIn(
+  buckets: Map<number, Bucket>,
+  range: number,
+  perSecond: number,
+  clock: Clock,
+): Bucket {
+  const known = buckets.get(range);
+  if (known) {
+    if (known.perSecond !== perSecond) known.resize(perSecond, clock.now());
+    return known;
+  }
+  const bucket = new Bucket(perSecond, clock.now());
+  buckets.set(range, bucket);
+  return bucket;
+}
+
+function rangeIds({ ranges }: StoredContainer): readonly number[] {
+  return ranges.map(({ id }) => id);
+}
+
+/** What was deleted is forgotten when something new comes, so that neither map grows for ever. */
+function prune<K>(kept: Map<K, unknown>, there: ReadonlySet<K>): void {
+  for (const key of kept.keys()) if (!there.has(key)) kept.delete(key);
+}
