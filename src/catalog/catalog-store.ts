@@ -5,6 +5,7 @@ import { NOT_INDEXED } from '../engine/indexing.js';
 import type { Entropy } from '../time/entropy.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { docFromValue } from '../value/doc.js';
+import type { BelongingBodies, BelongingKind } from './belongings.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import type { PartitionRange } from './ranges.js';
 import type { Throughput } from './throughput.js';
@@ -26,6 +27,15 @@ export type CatalogRecord =
       readonly container?: Serial;
       readonly throughput: Throughput;
       readonly highestEver: number;
+    }
+  | {
+      readonly kind: 'belonging';
+      readonly sort: BelongingKind;
+      readonly database: Serial;
+      readonly owner: Serial;
+      readonly id: string;
+      readonly key: string;
+      readonly body: BelongingBodies[BelongingKind];
     };
 
 /** A record as it is kept: the engine gives serial and etag. */

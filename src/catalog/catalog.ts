@@ -1,11 +1,13 @@
-// The catalog: databases, containers and offers, all of them cached. Definitions are the truth; the
-// engine's own containers follow them and are brought in line when the catalog is opened.
+// The catalog: databases, containers, offers and what belongs to them, all of it cached.
+// Definitions are the truth; the engine's own containers follow them and are brought in line when
+// the catalog is opened.
 import { isDeepStrictEqual } from 'node:util';
 import { type Container, ContainerGone, type Engine, type Serial } from '../engine/engine.js';
 import type { Entropy } from '../time/entropy.js';
 import type { Instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { failure } from '../value/errors.js';
+import { type Belonging, Belongings } from './belongings.js';
 import { type CatalogChange, CatalogStore, type Kept, nameOf } from './catalog-store.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
@@ -24,6 +26,7 @@ interface Parts {
 }
 
 export class Catalog {
+  readonly belongings: Belongings;
   readonly #parts: Parts;
   readonly #store: CatalogStore;
   readonly #databases = new Map<string, Database>();
@@ -36,6 +39,12 @@ export class Catalog {
   private constructor(parts: Parts) {
     this.#parts = parts;
     this.#store = new CatalogStore(parts.engine, parts.entropy);
+    this.belongings = new Belongings({
+      store: this.#store,
+      change: (work) => this.#change(work),
+      isThere: (owner) => this.#isThere(owner),
+      key: () => parts.entropy.uuid(),
+    });
   }
 
   static async open(parts: Parts, at: Instant): Promise<Catalog> {
@@ -116,10 +125,12 @@ export class Catalog {
           { name: nameOf.database(database.id), remove: true },
           { name: nameOf.databaseOffer(database.id), remove: true },
           ...containers.flatMap((container) => this.#removalOf(container)),
+          ...this.belongings.removals(database.serial),
         ],
         at,
       );
       this.#databases.delete(database.id);
+      this.belongings.forgetUnder(database.serial);
       for (const container of containers) await this.#forget(container);
       this.#containers.delete(database.serial);
       this.#forgetOffers((offer) => offer.database === database.serial);
@@ -200,8 +211,10 @@ export class Catalog {
   deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
     return this.#change(async () => {
       const current = this.#current(container);
-      await this.#store.write(this.#removalOf(current), at);
+      const removals = this.belongings.removals(current.serial);
+      await this.#store.write([...this.#removalOf(current), ...removals], at);
       this.#containers.get(current.database)?.delete(current.definition.id);
+      this.belongings.forgetUnder(current.serial);
       this.#forgetOffers((offer) => offer.container === current.serial);
       await this.#forget(current);
     });
@@ -295,8 +308,16 @@ export class Catalog {
     ];
   }
 
-  #remember(record: Kept): Database | StoredContainer | Offer {
+  #isThere(owner: Serial): boolean {
+    return (
+      this.databases().some(({ serial }) => serial === owner) ||
+      this.allContainers().some(({ serial }) => serial === owner)
+    );
+  }
+
+  #remember(record: Kept): Database | StoredContainer | Offer | Belonging {
     const { serial, etag, writtenSeconds } = record;
+    if (record.kind === 'belonging') return this.belongings.remember(record);
     if (record.kind === 'database') {
       const database = { serial, etag, writtenSeconds, id: record.id };
       this.#databases.set(record.id, database);

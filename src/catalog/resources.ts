@@ -11,7 +11,7 @@ import type { Throughput } from './throughput.js';
 /** Of an item's id, in UTF-8: a longer one names no item. */
 export const ITEM_ID_BYTES_MAX = 1023;
 
-interface Resource {
+export interface Resource {
   readonly serial: Serial;
   readonly etag: Etag;
   readonly writtenSeconds: number;

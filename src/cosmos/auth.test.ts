@@ -11,7 +11,7 @@ import {
   seedFromEnvironment,
 } from '../value/random.suite.js';
 import { parseAddress } from './address.js';
-import { authenticator } from './auth.js';
+import { type Access, authenticator } from './auth.js';
 
 const DATE = 'Thu, 15 Jan 2026 12:00:00 GMT';
 const WALL = instant(Date.parse(DATE));
@@ -25,7 +25,7 @@ function signed(link: string, key = WELL_KNOWN_KEY): string {
   return createHmac('sha256', Buffer.from(key, 'base64')).update(payload).digest('base64');
 }
 
-function ask(link: string, authorization: string): string {
+function ask(link: string, authorization: string): Access {
   const path = link.split('/').map(encodeURIComponent).join('/');
   const headers = { authorization, 'x-ms-date': DATE };
   return authenticate('GET', parseAddress(`/${path}`), () => undefined, headers, WALL);

@@ -1,12 +1,22 @@
-// Who is asking: master-key signatures. Comparisons take the same time whatever differs.
+// Who is asking: whoever signs with an account key, or shows a token. Comparisons take the same
+// time whatever differs.
 import type { IncomingHttpHeaders } from 'node:http';
 import { DIGEST_WORDS, type Digest, Hmac, isSameDigest } from '../http/hmac.js';
 import type { Keys } from '../http/keys.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
+import type { Permit } from './access.js';
 import type { Address } from './address.js';
 
-export type Access = 'all' | 'read';
+export type Access = 'all' | 'read' | Permit;
+
+/** By the type of a token: what it allows, or throws why nothing. */
+export type TokenReaders = Readonly<Record<string, (token: Token) => Access>>;
+export interface Token {
+  readonly type: string;
+  readonly version: string;
+  readonly signature: string;
+}
 
 const SKEW_MS = 15 * 60 * 1000;
 /** `Thu, 01 Jan 2026 00:00:00 GMT`. Other forms would work here and fail at the service. */
@@ -21,13 +31,23 @@ export type Authenticate = (
   wall: Instant,
 ) => Access;
 
-export function authenticator(keys: Keys): Authenticate {
+export function authenticator(keys: Keys, readers: TokenReaders = {}): Authenticate {
   const known = knownKeys(keys);
   let lastDate = '';
   let lastDateLower = '';
   let lastDateMs = Number.NaN;
   return (method, address, ridLink, headers, wall) => {
-    const signature = signatureOf(headers.authorization);
+    const header = headers.authorization;
+    if (!header) throw failure('authorizationMissing');
+    let signature: Digest;
+    // What nearly all clients send, to the letter: only the signature is left to decode.
+    if (header.startsWith(USUAL_PREFIX)) signature = usualSignature(header);
+    else {
+      const token = tokenOf(header);
+      const read = Object.hasOwn(readers, token.type) ? readers[token.type] : undefined;
+      if (read) return read(token);
+      signature = masterSignature(token);
+    }
     const msDate = headers['x-ms-date'];
     const date = typeof msDate === 'string' ? msDate : headers.date;
     if (!date) throw failure('dateMissing');
@@ -78,23 +98,26 @@ function accessOf(
   return undefined;
 }
 
-/** `type=master&ver=1.0&sig=…`, percent-encoded by most clients and plain from others. */
-function signatureOf(header: string | undefined): Digest {
-  if (!header) throw failure('authorizationMissing');
-  // What nearly all clients send, to the letter: only the signature is left to decode.
-  if (header.startsWith(USUAL_PREFIX)) {
-    const text = header.slice(USUAL_PREFIX.length);
-    return usualSignature(text) ?? checkedSignature(decoded(text));
-  }
+/** `type=…&ver=…&sig=…`, percent-encoded by most clients and plain from others. */
+function tokenOf(header: string): Token {
   const match = /^type=([a-z]+)&ver=([\d.]+)&sig=(.+)$/is.exec(decoded(header));
-  const [, type = '', version, text = ''] = match ?? [];
+  const [, type = '', version = '', signature = ''] = match ?? [];
   if (!match) throw failure('authorizationMalformed');
-  if (type.toLowerCase() !== 'master') throw failure('authorizationUnsupported', { type });
+  return { type: type.toLowerCase(), version, signature };
+}
+
+function masterSignature({ type, version, signature }: Token): Digest {
+  if (type !== 'master') throw failure('authorizationUnsupported', { type });
   if (version !== '1.0') throw failure('authorizationMalformed');
-  return checkedSignature(text);
+  return checkedSignature(signature);
 }
 
 const USUAL_PREFIX = 'type%3Dmaster%26ver%3D1.0%26sig%3D';
+
+function usualSignature(header: string): Digest {
+  const text = header.slice(USUAL_PREFIX.length);
+  return wellFormed(text) ?? checkedSignature(decoded(text));
+}
 
 function checkedSignature(text: string): Digest {
   const bytes = Buffer.from(text, 'base64');
@@ -117,7 +140,7 @@ const given = new Int32Array(DIGEST_WORDS);
  * Decodes percent signs and base64 in one go, because every request comes through here. Undefined
  * for whatever is written in another way. The next call overwrites the digest.
  */
-function usualSignature(text: string): Digest | undefined {
+function wellFormed(text: string): Digest | undefined {
   let at = 0;
   let bits = 0;
   let held = 0;

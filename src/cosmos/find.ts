@@ -133,7 +133,7 @@ function ridParts(text: string): RidParts {
   return parts;
 }
 
-function isRidAddressed(catalog: Catalog, address: Address): boolean {
+export function isRidAddressed(catalog: Catalog, address: Address): boolean {
   const name = address.names[0] ?? '';
   return catalog.database(name) === undefined && databaseOf(catalog, address) !== undefined;
 }

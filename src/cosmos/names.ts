@@ -39,3 +39,17 @@ function checkCharacters(id: string, forbidden: RegExp): void {
   const character = (forbidden.exec(id) ?? LONE_SURROGATE.exec(id))?.[0];
   if (character !== undefined) throw failure('nameInvalidCharacter', { character });
 }
+
+/** A property that would have no effect is refused, but for those that reads add. */
+export function refuseOthers(
+  body: Readonly<Record<string, unknown>>,
+  what: string,
+  known: readonly string[],
+): void {
+  const other = Object.keys(body).find(
+    (name) => !known.includes(name) && !name.startsWith('_') && body[name] !== null,
+  );
+  if (other === undefined) return;
+  const why = `'${other}' is not a property of ${what}. Known: ${known.join(', ')}.`;
+  throw failure('invalidInput', { why });
+}

@@ -5,7 +5,9 @@ import type { Documents } from '../documents/documents.js';
 import type { Budgets } from '../throughput/budgets.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
+import type { Permit } from './access.js';
 import type { Address } from './address.js';
+import type { ResourceTokens } from './resource-token.js';
 
 export interface CosmosRequest {
   readonly address: Address;
@@ -18,6 +20,9 @@ export interface CosmosRequest {
   readonly catalog: Catalog;
   readonly documents: Documents;
   readonly budgets: Budgets;
+  readonly tokens: ResourceTokens;
+  /** What a resource token allows; undefined for whoever signed with a key. */
+  readonly permit: Permit | undefined;
   body(): Promise<Buffer>;
   /** True once the client has gone away, so that long work can stop. */
   abandoned(): boolean;

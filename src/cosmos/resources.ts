@@ -1,4 +1,5 @@
 // Resources of the catalog as JSON: what clients defined, and the system properties.
+import type { Belonging } from '../catalog/belongings.js';
 import type { PartitionRange } from '../catalog/ranges.js';
 import type { Database, Offer, StoredContainer } from '../catalog/resources.js';
 import { ceilingOf } from '../catalog/throughput.js';
@@ -7,8 +8,11 @@ import {
   containerSelf,
   databaseRid,
   databaseSelf,
+  encryptionKeyRid,
   offerRid,
+  permissionRid,
   rangeRid,
+  userRid,
 } from './rid.js';
 
 export function databaseResource(database: Database) {
@@ -35,6 +39,48 @@ export function containerResource(container: StoredContainer) {
     _triggers: 'triggers/',
     _udfs: 'udfs/',
     _conflicts: 'conflicts/',
+  };
+}
+
+export function userResource(user: Belonging<'user'>) {
+  const rid = userRid(user);
+  return {
+    id: user.id,
+    _rid: rid,
+    _self: `${databaseSelf({ serial: user.database })}users/${rid}/`,
+    _etag: user.etag,
+    _permissions: 'permissions/',
+    _ts: user.writtenSeconds,
+  };
+}
+
+export function permissionResource(permission: Belonging<'permission'>, token: string) {
+  const { database, owner, id, body } = permission;
+  const { permissionMode, resource, resourcePartitionKey } = body;
+  const rid = permissionRid(permission);
+  const user = userRid({ database, serial: owner });
+  return {
+    id,
+    permissionMode,
+    resource,
+    ...(resourcePartitionKey === undefined ? {} : { resourcePartitionKey }),
+    _rid: rid,
+    _self: `${databaseSelf({ serial: database })}users/${user}/permissions/${rid}/`,
+    _etag: permission.etag,
+    _token: token,
+    _ts: permission.writtenSeconds,
+  };
+}
+
+export function encryptionKeyResource(key: Belonging<'encryptionKey'>) {
+  const rid = encryptionKeyRid(key);
+  return {
+    id: key.id,
+    ...key.body,
+    _rid: rid,
+    _self: `${databaseSelf({ serial: key.database })}clientencryptionkeys/${rid}/`,
+    _etag: key.etag,
+    _ts: key.writtenSeconds,
   };
 }
 

@@ -4,7 +4,11 @@
 //   container   database, 4 bytes big-endian with the top bit set
 //   item        container, 8 bytes little-endian; the high nibble of the last byte is the type:
 //               0 for items, 5 for ranges
+//   user        database, 4 bytes big-endian with the top bit clear
+//   permission  user, 8 bytes little-endian
+//   client encryption key   database, 4 bytes of zero, 4 bytes big-endian, 4 bytes: the number 2
 //   offer       3 bytes, little-endian
+import type { Belonging } from '../catalog/belongings.js';
 import type { Database, Offer, StoredContainer } from '../catalog/resources.js';
 import type { Serial } from '../engine/engine.js';
 
@@ -40,6 +44,36 @@ export function offerRid(offer: Offer): string {
   const bytes = Buffer.alloc(3);
   bytes.writeUIntLE(offer.serial, 0, 3);
   return encode(bytes);
+}
+
+export function userRid(user: Pick<Belonging, 'database' | 'serial'>): string {
+  return encode(userBytes(user.database, user.serial));
+}
+
+export function permissionRid(permission: Belonging<'permission'>): string {
+  const { database, owner, serial } = permission;
+  const bytes = Buffer.alloc(8);
+  bytes.writeUIntLE(serial, 0, 6);
+  return encode(Buffer.concat([userBytes(database, owner), bytes]));
+}
+
+const ENCRYPTION_KEY_TYPE = 2;
+
+export function encryptionKeyRid(key: Belonging<'encryptionKey'>): string {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(key.serial);
+  bytes.writeUInt32BE(ENCRYPTION_KEY_TYPE, 4);
+  return encode(Buffer.concat([userBytes(key.database, 0), bytes]));
+}
+
+/** The number of a user, permission or key whose id this may be; others are numbered elsewhere. */
+export function parseBelongingRid(text: string): Serial | undefined {
+  const bytes = decode(text);
+  if (bytes?.length === 8) return bytes.readUInt32BE(4);
+  if (bytes?.length !== 16) return undefined;
+  if (bytes.readUInt32BE(4) === 0) return bytes.readUInt32BE(8);
+  const number = bytes.readBigUInt64LE(8);
+  return number < SERIAL_LIMIT ? Number(number) : undefined;
 }
 
 export interface RidParts {
@@ -88,6 +122,13 @@ const containerSelves = new WeakMap<StoredContainer, string>();
 function databaseBytes(serial: Serial): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(serial);
+  return bytes;
+}
+
+function userBytes(database: Serial, user: Serial): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt32BE(database);
+  bytes.writeUInt32BE(user, 4);
   return bytes;
 }
 

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { failure } from '../value/errors.js';
 import type { Address } from './address.js';
+import type { BelongingVerbs } from './belonging-verbs.js';
 import type { Reply } from './reply.js';
 import { type CosmosRequest, flag, header } from './request.js';
 import { batchItems } from './verbs/batch-items.js';
@@ -12,6 +13,7 @@ import { deleteContainer } from './verbs/delete-container.js';
 import { deleteDatabase } from './verbs/delete-database.js';
 import { deleteItem } from './verbs/delete-item.js';
 import { deletePartition } from './verbs/delete-partition.js';
+import { encryptionKeys } from './verbs/encryption-keys.js';
 import { listConflicts, queryConflicts } from './verbs/list-conflicts.js';
 import { listContainers } from './verbs/list-containers.js';
 import { listDatabases } from './verbs/list-databases.js';
@@ -19,6 +21,7 @@ import { listItems } from './verbs/list-items.js';
 import { listOffers } from './verbs/list-offers.js';
 import { listRanges } from './verbs/list-ranges.js';
 import { patchItem } from './verbs/patch-item.js';
+import { permissions } from './verbs/permissions.js';
 import { planQuery } from './verbs/plan-query.js';
 import { queryItems } from './verbs/query-items.js';
 import { queryContainers, queryDatabases, queryOffers } from './verbs/query-resources.js';
@@ -30,12 +33,23 @@ import { readOffer } from './verbs/read-offer.js';
 import { replaceContainer } from './verbs/replace-container.js';
 import { replaceItem } from './verbs/replace-item.js';
 import { replaceOffer } from './verbs/replace-offer.js';
+import { users } from './verbs/users.js';
 
 type Handler = (request: CosmosRequest) => Promise<Reply>;
 /** A POST to a feed is one of four things; its headers say which. */
-type Verb = 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST' | 'UPSERT' | 'QUERY' | 'PLAN' | 'BATCH';
+export type Verb =
+  | 'GET'
+  | 'PUT'
+  | 'PATCH'
+  | 'DELETE'
+  | 'POST'
+  | 'UPSERT'
+  | 'QUERY'
+  | 'PLAN'
+  | 'BATCH';
 
 export interface Route {
+  readonly verb: Verb;
   readonly operation: string;
   /** What a read-only key may do. */
   readonly readOnly: boolean;
@@ -86,9 +100,11 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ...unsupported(`${coll}/sprocs`,           'Stored procedures'),
   ...unsupported(`${coll}/triggers`,         'Triggers'),
   ...unsupported(`${coll}/udfs`,             'User-defined functions'),
-  ...unsupported('dbs/*/users',              'Users'),
-  ...unsupported('dbs/*/users/*/permissions', 'Permissions'),
-  ...unsupported('dbs/*/clientencryptionkeys', 'Client encryption keys'),
+
+  ...belonging('dbs/*/users',                'User',          users),
+  ...belonging('dbs/*/users/*/permissions',  'Permission',    permissions),
+  ...belonging('dbs/*/clientencryptionkeys', 'EncryptionKey', encryptionKeys)
+    .filter(([verb]) => verb !== 'UPSERT' && verb !== 'DELETE'),
 ];
 
 const VERBS_READING: readonly Verb[] = ['GET', 'QUERY', 'PLAN'];
@@ -98,7 +114,7 @@ const routes = new Map<string, Map<string, Route>>();
 for (const [verb, shape, operation, handle] of table) {
   const verbs = routes.get(shape) ?? new Map<string, Route>();
   const metered = isMetered(verb, shape);
-  verbs.set(verb, { operation, handle, readOnly: VERBS_READING.includes(verb), metered });
+  verbs.set(verb, { verb, operation, handle, readOnly: VERBS_READING.includes(verb), metered });
   routes.set(shape, verbs);
 }
 
@@ -127,6 +143,22 @@ function postVerb(headers: IncomingHttpHeaders): Verb {
   if (header(headers, 'content-type')?.startsWith('application/query+json')) return 'QUERY';
   if (flag(headers, 'x-ms-cosmos-is-batch-request')) return 'BATCH';
   return flag(headers, 'x-ms-documentdb-is-upsert') ? 'UPSERT' : 'POST';
+}
+
+function belonging(
+  feed: string,
+  name: string,
+  verbs: BelongingVerbs,
+): readonly (readonly [Verb, string, string, Handler])[] {
+  return [
+    ['GET', feed, `List${name}s`, verbs.list],
+    ['POST', feed, `Create${name}`, verbs.create],
+    ['UPSERT', feed, `Upsert${name}`, verbs.upsert],
+    ['QUERY', feed, `Query${name}s`, verbs.query],
+    ['GET', `${feed}/*`, `Read${name}`, verbs.read],
+    ['PUT', `${feed}/*`, `Replace${name}`, verbs.replace],
+    ['DELETE', `${feed}/*`, `Delete${name}`, verbs.remove],
+  ];
 }
 
 function unsupported(

@@ -10,6 +10,7 @@ import { refusalCharge } from '../throughput/charges.js';
 import { Throttled } from '../throughput/throttled.js';
 import { type Clock, stopwatch } from '../time/clock.js';
 import { failure, MayflyError } from '../value/errors.js';
+import { checkPermit, type Permit } from './access.js';
 import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
@@ -18,6 +19,7 @@ import { metered } from './meter.js';
 import { refusalPlace } from './refusal-place.js';
 import { chargeText, type Reply } from './reply.js';
 import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
+import { ResourceTokens } from './resource-token.js';
 import { routeOf } from './routes.js';
 import { checkConsistency } from './session.js';
 
@@ -38,7 +40,10 @@ const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const VERSION = /^20\d\d-\d\d-\d\d(\.\w+)?$/;
 
 export function cosmosHandler(face: CosmosFace) {
-  const authenticate = authenticator(face.keys);
+  const tokens = new ResourceTokens(face.catalog, face.keys);
+  const authenticate = authenticator(face.keys, {
+    resource: (token) => tokens.read(token, face.clock.now()),
+  });
   return async (exchange: Exchange): Promise<void> => {
     const took = stopwatch();
     const activityId = activityIdOf(exchange, face);
@@ -47,7 +52,7 @@ export function cosmosHandler(face: CosmosFace) {
     let counts = true;
     try {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
-      else reply = await answer(face, authenticate, exchange, activityId, trail);
+      else reply = await answer(face, authenticate, tokens, exchange, activityId, trail);
     } catch (error) {
       reply = errorReply(face, exchange, error, activityId, trail);
       // A client that went away is no failure to count, and nobody reads the answer.
@@ -67,6 +72,7 @@ interface Trail {
 async function answer(
   face: CosmosFace,
   authenticate: Authenticate,
+  tokens: ResourceTokens,
   exchange: Exchange,
   activityId: string,
   trail: Trail,
@@ -87,7 +93,9 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
-  const request = requestOf(face, exchange, address, activityId);
+  const permit = typeof access === 'object' ? access : undefined;
+  const request = requestOf(face, exchange, address, activityId, tokens, permit);
+  if (permit) await checkPermit(permit, route, request);
   try {
     return await (route.metered ? metered(request, route.handle) : route.handle(request));
   } catch (error) {
@@ -101,6 +109,8 @@ function requestOf(
   exchange: Exchange,
   address: Address,
   activityId: string,
+  tokens: ResourceTokens,
+  permit: Permit | undefined,
 ): CosmosRequest {
   return {
     address,
@@ -111,6 +121,8 @@ function requestOf(
     catalog: face.catalog,
     documents: face.documents,
     budgets: face.budgets,
+    tokens,
+    permit,
     body: () => exchange.body(BODY_BYTES_MAX),
     abandoned: () => exchange.abandoned(),
   };

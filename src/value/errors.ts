@@ -173,6 +173,14 @@ export const errorTable = {
     401,
     "The input authorization token can't serve the request. The wrong key is being used or the expected payload is not built as per the protocol. For more info: https://aka.ms/cosmosdb-tsg-unauthorized. Server used the following payload to sign: '{payload}'",
   ),
+  tokenWrong: gateway(
+    401,
+    "The input authorization token can't serve the request. The resource token was not made by this account, or was changed since.",
+  ),
+  tokenRevoked: gateway(
+    401,
+    'The resource token is not valid any more: its permission or user was deleted or replaced since. Read the permission to get another token.',
+  ),
   bearerWrong: gateway(
     401,
     'The control API needs the header "Authorization: Bearer <account key>".',
@@ -184,6 +192,14 @@ export const errorTable = {
   readOnlyKey: gateway(
     403,
     "The permission mode provided in the authorization token doesn't provide sufficient permissions. A read-only key cannot be used for '{operation}'.",
+  ),
+  permissionModeTooLow: gateway(
+    403,
+    "The permission mode provided in the authorization token doesn't provide sufficient permissions.",
+  ),
+  permissionOutside: gateway(
+    403,
+    'Insufficient permissions provided in the authorization header for the corresponding request. Please retry with another authorization header.',
   ),
   foreignHost: gateway(
     403,
@@ -197,6 +213,10 @@ export const errorTable = {
 
   // 404 and further
   notFound: backend(404, 'Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found'),
+  permissionTargetMissing: backend(
+    404,
+    "The resource of a permission must be a container in the database of its user, or in one: there is no '{resource}'.",
+  ),
   ownerNotFound: backend(
     404,
     "Owner resource does not exist: '{owner}'. Learn more: https://aka.ms/cosmosdb-tsg-not-found",

@@ -12,6 +12,7 @@ import {
 } from './support.suite.js';
 import { type Headers, signature, signatureOver } from './wire.suite.js';
 
+const MAC = `${'A'.repeat(43)}=`;
 const FOREIGN_KEY = Buffer.alloc(64, 7).toString('base64');
 
 export function identityRows(target: Target): readonly Row[] {
@@ -38,13 +39,17 @@ export function identityRows(target: Target): readonly Row[] {
       ask({ authorization: `${start}&sig=${'A'.repeat(43)}=`, 'x-ms-date': date }, 401, malformed),
     ),
     ask({ authorization: 'type=master&ver=1.0&sig=AAAA', 'x-ms-date': date }, 401, malformed),
-    ...['aad', 'resource', 'sas'].map((type) =>
+    ...['aad', 'sas'].map((type) =>
       ask(
         { authorization: `type=${type}&ver=1.0&sig=x`, 'x-ms-date': date },
         401,
         `Authorization tokens of type '${type}' are not supported`,
       ),
     ),
+    ...['1&sig=x', '1&sig=x;y;', `1&sig=${'A'.repeat(44)};e30=;`, `2&sig=${MAC};e30=;`].map(
+      (rest) => ask({ authorization: `type=resource&ver=${rest}` }, 401, malformed),
+    ),
+    ask({ authorization: `type=resource&ver=1&sig=${MAC};e30=;` }, 401, wrong),
     ask({ authorization: good }, 401, 'Authorization token mandates Date headers'),
     ...['yesterday', '2030-99-99', `${date}, ${date}`, '-'].map((when) =>
       ask(at(when), 401, 'The input date header is invalid format'),

@@ -1,5 +1,5 @@
 // What this version does not do: each answers 400 and says what it is. A row goes when it is done.
-import { CARTS, DOCS, IN_A, type Row, row, SHOP } from './support.suite.js';
+import { CARTS, DOCS, IN_A, type Row, row } from './support.suite.js';
 
 const SCRIPT = { id: 's', body: 'function () {}' };
 
@@ -20,9 +20,6 @@ const kinds: readonly Row[] = [
   [`${CARTS}/sprocs`, 'Stored procedures'],
   [`${CARTS}/triggers`, 'Triggers'],
   [`${CARTS}/udfs`, 'User-defined functions'],
-  [`${SHOP}/users`, 'Users'],
-  [`${SHOP}/users/u/permissions`, 'Permissions'],
-  [`${SHOP}/clientencryptionkeys`, 'Client encryption keys'],
 ].flatMap(([feed = '', what = '']) => [
   unsupported('GET', feed, what),
   unsupported('POST', feed, what, {}, SCRIPT),

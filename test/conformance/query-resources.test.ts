@@ -158,12 +158,9 @@ describe('a query that is refused', () => {
 /** These answer for themselves when they come. */
 describe('not supported yet, by its name', () => {
   for (const [path, what] of [
-    ['/dbs/apples/users', 'Users'],
-    ['/dbs/apples/users/u/permissions', 'Permissions'],
     ['/dbs/apples/colls/plain/sprocs', 'Stored procedures'],
     ['/dbs/apples/colls/plain/triggers', 'Triggers'],
     ['/dbs/apples/colls/plain/udfs', 'User-defined functions'],
-    ['/dbs/apples/clientencryptionkeys', 'Client encryption keys'],
   ] as const) {
     test(path, async () => {
       const body = { query: 'SELECT * FROM c' };
@@ -176,8 +173,6 @@ describe('not supported yet, by its name', () => {
   test('to the SDK they are a 400', async () => {
     const { scripts } = apples.container('plain');
     for (const query of [
-      apples.users.query(ALL),
-      apples.user('u').permissions.query(ALL),
       scripts.storedProcedures.query(ALL),
       scripts.triggers.query(ALL),
       scripts.userDefinedFunctions.query(ALL),

@@ -11,6 +11,7 @@ import {
 import { whileThere } from '../../documents/documents.js';
 import { failure } from '../../value/errors.js';
 import type { PartitionKey } from '../../value/partition-key.js';
+import { checkOpenPartition } from '../access.js';
 import { type BatchOperation, operationOf, parseOperations } from '../batch-body.js';
 import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { fullPartitionKey, scopeOf } from '../partition-header.js';
@@ -30,6 +31,7 @@ export async function batchItems(request: CosmosRequest): Promise<Reply> {
   const { documents, at } = request;
   const context = { now: at, random: () => documents.entropy.fraction() };
   const operations = parsed.map((each) => operationOf(container, each, shared, context));
+  for (const { partition } of operations) if (partition) checkOpenPartition(request, partition);
   await checkReads(request, container, operations);
   const steps = operations.map(({ step }) => step);
   const outcome =

@@ -28,7 +28,7 @@ export function queryOffers(request: CosmosRequest): Promise<Reply> {
   return queryResources(request, 'Offers', '', resources);
 }
 
-async function queryResources(
+export async function queryResources(
   request: CosmosRequest,
   envelope: string,
   rid: string,

@@ -1,0 +1,229 @@
+// What is small and belongs to a database, a container or a user: users, their permissions, client
+// encryption keys. All of it is cached, by owner and id and by number, as tokens name permissions.
+import type { Serial } from '../engine/engine.js';
+import type { Instant } from '../time/instant.js';
+import { failure } from '../value/errors.js';
+import type { CatalogChange, CatalogRecord, CatalogStore, Kept } from './catalog-store.js';
+import type { EncryptionKey } from './definition/encryption-key.js';
+import type { Permission } from './definition/permission.js';
+import type { Resource } from './resources.js';
+
+/** What each kind holds beside its id. */
+export interface BelongingBodies {
+  readonly user: Readonly<Record<string, never>>;
+  readonly permission: Permission;
+  readonly encryptionKey: EncryptionKey;
+}
+export type BelongingKind = keyof BelongingBodies;
+
+export interface Belonging<K extends BelongingKind = BelongingKind> extends Resource {
+  readonly kind: K;
+  readonly database: Serial;
+  readonly owner: Serial;
+  readonly id: string;
+  readonly body: BelongingBodies[K];
+  /** Names the record in the store, so that a new id leaves its number alone. */
+  readonly key: string;
+}
+
+export interface Draft<K extends BelongingKind> {
+  readonly kind: K;
+  readonly database: Serial;
+  readonly owner: Serial;
+  readonly id: string;
+  readonly body: BelongingBodies[K];
+  /** Whether another one of the same owner leaves no room for this one. */
+  readonly clashes?: (other: Belonging<K>) => boolean;
+}
+
+interface Surroundings {
+  readonly store: CatalogStore;
+  /** Carries out one change after another. */
+  change<T>(work: () => Promise<T>): Promise<T>;
+  /** Whether a database or container is still there. */
+  isThere(owner: Serial): boolean;
+  key(): string;
+}
+
+const BELONGINGS_MAX = 100_000;
+const PER_OWNER_MAX: Readonly<Record<BelongingKind, number>> = {
+  user: BELONGINGS_MAX,
+  permission: BELONGINGS_MAX,
+  encryptionKey: 20,
+};
+const PLURALS: Readonly<Record<BelongingKind, string>> = {
+  user: 'users',
+  permission: 'permissions',
+  encryptionKey: 'client encryption keys in the database',
+};
+
+export class Belongings {
+  readonly #around: Surroundings;
+  readonly #bySerial = new Map<Serial, Belonging>();
+  readonly #byOwner = new Map<string, Map<string, Belonging>>();
+
+  constructor(around: Surroundings) {
+    this.#around = around;
+  }
+
+  // reading: from the cache, at once
+
+  of<K extends BelongingKind>(kind: K, owner: Serial): readonly Belonging<K>[] {
+    return [...(this.#byOwner.get(place(kind, owner))?.values() ?? [])] as Belonging<K>[];
+  }
+
+  find<K extends BelongingKind>(kind: K, owner: Serial, id: string): Belonging<K> | undefined {
+    return this.#byOwner.get(place(kind, owner))?.get(id) as Belonging<K> | undefined;
+  }
+
+  numbered<K extends BelongingKind>(kind: K, serial: Serial): Belonging<K> | undefined {
+    const found = this.#bySerial.get(serial);
+    return found?.kind === kind ? (found as Belonging<K>) : undefined;
+  }
+
+  // changing: one at a time
+
+  create<K extends BelongingKind>(draft: Draft<K>, at: Instant): Promise<Belonging<K>> {
+    return this.#around.change(() => this.#create(draft, at));
+  }
+
+  /** May give it another id. */
+  replace<K extends BelongingKind>(
+    belonging: Belonging<K>,
+    draft: Draft<K>,
+    ifMatch: string | undefined,
+    at: Instant,
+  ): Promise<Belonging<K>> {
+    return this.#around.change(() => this.#replace(this.#current(belonging), draft, ifMatch, at));
+  }
+
+  upsert<K extends BelongingKind>(
+    draft: Draft<K>,
+    ifMatch: string | undefined,
+    at: Instant,
+  ): Promise<{ readonly written: Belonging<K>; readonly created: boolean }> {
+    return this.#around.change(async () => {
+      const current = this.find(draft.kind, draft.owner, draft.id);
+      const written = current
+        ? await this.#replace(current, draft, ifMatch, at)
+        : await this.#create(draft, at);
+      return { written, created: current === undefined };
+    });
+  }
+
+  /** With all that belongs to it. */
+  remove(belonging: Belonging, ifMatch: string | undefined, at: Instant): Promise<void> {
+    return this.#around.change(async () => {
+      const current = this.#current(belonging);
+      checkMatch(current, ifMatch);
+      const gone = [current, ...this.#where((each) => each.owner === current.serial)];
+      await this.#around.store.write(gone.map(removal), at);
+      for (const each of gone) this.#forget(each);
+    });
+  }
+
+  // for the catalog, whose own changes these are part of
+
+  remember(record: Kept<BelongingRecord>): Belonging {
+    const { kind: _, sort: kind, ...rest } = record;
+    const belonging = { kind, ...rest } as Belonging;
+    const before = this.#bySerial.get(belonging.serial);
+    if (before) this.#forget(before);
+    this.#bySerial.set(belonging.serial, belonging);
+    const name = place(kind, belonging.owner);
+    const siblings = this.#byOwner.get(name) ?? new Map<string, Belonging>();
+    this.#byOwner.set(name, siblings.set(belonging.id, belonging));
+    return belonging;
+  }
+
+  /** The changes that take away all that belongs to a database or a container. */
+  removals(owner: Serial): readonly CatalogChange[] {
+    return this.#under(owner).map(removal);
+  }
+
+  forgetUnder(owner: Serial): void {
+    for (const each of this.#under(owner)) this.#forget(each);
+  }
+
+  async #create<K extends BelongingKind>(draft: Draft<K>, at: Instant): Promise<Belonging<K>> {
+    const { kind, owner } = draft;
+    if (!this.#around.isThere(owner) && !this.#bySerial.has(owner)) {
+      throw failure('ownerNotFound', { owner: '' });
+    }
+    this.#checkRoom(kind, owner);
+    this.#checkClash(draft, undefined);
+    return this.#write(draft, this.#around.key(), at);
+  }
+
+  async #replace<K extends BelongingKind>(
+    current: Belonging<K>,
+    draft: Draft<K>,
+    ifMatch: string | undefined,
+    at: Instant,
+  ): Promise<Belonging<K>> {
+    checkMatch(current, ifMatch);
+    this.#checkClash(draft, current);
+    return this.#write(draft, current.key, at);
+  }
+
+  async #write<K extends BelongingKind>(
+    { kind: sort, database, owner, id, body }: Draft<K>,
+    key: string,
+    at: Instant,
+  ): Promise<Belonging<K>> {
+    const record: BelongingRecord = { kind: 'belonging', sort, database, owner, id, key, body };
+    const change = { name: nameOf(key), record: () => record };
+    const [kept] = await this.#around.store.write([change], at);
+    return this.remember(kept as Kept<BelongingRecord>) as Belonging<K>;
+  }
+
+  #current<K extends BelongingKind>(belonging: Belonging<K>): Belonging<K> {
+    const current = this.#bySerial.get(belonging.serial);
+    if (!current) throw failure('notFound');
+    return current as Belonging<K>;
+  }
+
+  #checkClash<K extends BelongingKind>(draft: Draft<K>, own: Belonging<K> | undefined): void {
+    const { kind, owner, id, clashes } = draft;
+    const same = this.find(kind, owner, id);
+    if (same && same.serial !== own?.serial) throw failure('resourceConflict');
+    if (!clashes) return;
+    const others = this.of(kind, owner).filter((each) => each.serial !== own?.serial);
+    if (others.some(clashes)) throw failure('resourceConflict');
+  }
+
+  #checkRoom(kind: BelongingKind, owner: Serial): void {
+    const siblings = this.#byOwner.get(place(kind, owner))?.size ?? 0;
+    const limit = PER_OWNER_MAX[kind];
+    if (siblings < limit && this.#bySerial.size < BELONGINGS_MAX) return;
+    throw failure('limitReached', { limit, what: PLURALS[kind] });
+  }
+
+  #forget({ kind, serial, owner, id }: Belonging): void {
+    this.#bySerial.delete(serial);
+    const name = place(kind, owner);
+    const siblings = this.#byOwner.get(name);
+    siblings?.delete(id);
+    if (siblings?.size === 0) this.#byOwner.delete(name);
+  }
+
+  #under(owner: Serial): readonly Belonging[] {
+    return this.#where((each) => each.database === owner || each.owner === owner);
+  }
+
+  #where(which: (belonging: Belonging) => boolean): readonly Belonging[] {
+    return [...this.#bySerial.values()].filter(which);
+  }
+}
+
+export type BelongingRecord = Extract<CatalogRecord, { readonly kind: 'belonging' }>;
+
+const place = (kind: BelongingKind, owner: Serial): string => `${kind}/${owner}`;
+const nameOf = (key: string): string => `belonging/${key}`;
+const removal = ({ key }: Belonging): CatalogChange => ({ name: nameOf(key), remove: true });
+
+function checkMatch({ etag }: Belonging, ifMatch: string | undefined): void {
+  if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etag) {
+    throw failure('preconditionFailed');
+  }
+}
