@@ -272,7 +272,11 @@ export const errorTable = {
     431,
     'The request headers are larger than the maximum of {limit} bytes.',
   ),
+  storeTimeout: gateway(408, 'The database did not answer in time; the request may be repeated.'),
+  storeBusy: gateway(429, 'All connections to the database are in use; retry after a moment.'),
+  retryWith: gateway(449, 'Other writers were in the way; retry the request.'),
   internal: gateway(500, 'Mayfly met an unexpected error; it was logged under this activity id.'),
+  storeUnavailable: gateway(503, 'The database cannot be reached; retry later. {why}'),
   shuttingDown: gateway(503, 'The server is shutting down; retry against it after its restart.'),
 } as const satisfies Record<string, ErrorKind>;
 

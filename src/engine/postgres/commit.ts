@@ -1,0 +1,76 @@
+// Read, decide, write: one batch of changes in one logical partition, all of it or none.
+import { isLive } from '../../time/expiry.js';
+import type { Instant } from '../../time/instant.js';
+import { decide, idOf } from '../decide.js';
+import type { Change, Item, Lsn, Refusal, WriteBatch, WriteOutcome } from '../engine.js';
+import type { View } from './view.js';
+
+export async function applyBatch(
+  view: View,
+  batch: WriteBatch,
+  at: Instant,
+): Promise<WriteOutcome> {
+  const mark = view.mark();
+  const { lsn } = mark.head;
+  const written: (Item | undefined)[] = [];
+  for (const [index, change] of batch.changes.entries()) {
+    const result = await applyChange(view, batch, change, { at, lsn: lsn + 1 });
+    if ('refused' in result) {
+      view.rollBack(mark);
+      return { refused: result.refused, index, lsn };
+    }
+    written.push(result.item);
+  }
+  if (view.hasChangedSince(mark)) view.head.lsn = lsn + 1;
+  return { items: written, lsn: view.head.lsn };
+}
+
+interface Moment {
+  readonly at: Instant;
+  readonly lsn: Lsn;
+}
+type Applied = { readonly item: Item | undefined } | { readonly refused: Refusal };
+
+async function applyChange(
+  view: View,
+  batch: WriteBatch,
+  change: Change,
+  { at, lsn }: Moment,
+): Promise<Applied> {
+  const { head, place } = view;
+  const key = { partition: batch.partition, id: idOf(change) };
+  const kept = view.at(key);
+  const current = kept && isLive(kept.fuses, place.container.expiry, at) ? kept : undefined;
+  const decision = decide(change, current, current?.serial ?? head.nextSerial);
+  if ('refuse' in decision) return { refused: decision.refuse };
+  if ('keep' in decision) return { item: current };
+  if ('delete' in decision) {
+    if (current) view.remove(current);
+    return { item: undefined };
+  }
+  // An expired item that was not purged yet makes room for the new one, which is another item with
+  // another serial.
+  if (kept && !current) view.remove(kept);
+  const serial = current?.serial ?? head.nextSerial;
+  const item: Item = { key, serial, lsn, ...draftOf(decision.put) };
+  const clash = await clearUniqueKeys(view, item, at);
+  if (clash !== undefined) return { refused: { uniqueIndex: clash } };
+  if (!current) head.nextSerial += 1;
+  view.store(item, current);
+  return { item };
+}
+
+function draftOf({ etag, fuses, doc }: Pick<Item, 'etag' | 'fuses' | 'doc'>) {
+  return { etag, fuses, doc };
+}
+
+/** T11: an expired holder of a unique key does not block it; it is purged on the spot. */
+async function clearUniqueKeys(view: View, item: Item, at: Instant): Promise<string | undefined> {
+  for (const { index, hash } of view.uniquesOf(item)) {
+    const holder = await view.holderOf(hash);
+    if (!holder || holder.serial === item.serial) continue;
+    if (isLive(holder.fuses, view.place.container.expiry, at)) return index;
+    view.remove(holder);
+  }
+  return undefined;
+}

@@ -1,0 +1,98 @@
+// Conditions as SQL over the `x` column. Each says for every document what the evaluator of queries
+// says, or is left out, and then the plan is not exact.
+import type { Filter, SearchFilter, SimpleFilter, ValueFilter } from '../engine.js';
+import type { IndexPath } from '../indexing.js';
+import { allOf, quoted, raw, type Sql, sql } from './sql.js';
+import { storableJson, storableText } from './text.js';
+
+export interface Pushed {
+  readonly condition: Sql;
+  readonly exact: boolean;
+}
+
+export function pushFilter(filter: Filter | undefined): Pushed {
+  const conjuncts = conjunctsOf(filter);
+  const pushed = conjuncts.filter((each): each is ValueFilter => !isSearch(each));
+  return {
+    condition: allOf(pushed.map(conditionOf)),
+    exact: pushed.length === conjuncts.length,
+  };
+}
+
+export function conjunctsOf(filter: Filter | undefined): readonly SimpleFilter[] {
+  if (filter === undefined) return [];
+  return filter.op === 'and' ? filter.all.flatMap(conjunctsOf) : [filter];
+}
+
+export function isSearch(filter: SimpleFilter): filter is SearchFilter {
+  return filter.op === 'word' || filter.op === 'near';
+}
+
+/** The value at a path: names lead into objects only, as `->` with a text does; NULL is absence. */
+export function valueSql(path: IndexPath, from: Sql = raw('d.x')): Sql {
+  return path.reduce<Sql>((value, step) => sql`${value}->${stepSql(step ?? '')}`, from);
+}
+
+function stepSql(step: string): Sql {
+  return quoted(storableText(step));
+}
+
+function conditionOf(filter: ValueFilter): Sql {
+  const exact = along(filter.path, raw('d.x'), (value) => predicate(filter, value), 0);
+  if (filter.op !== '=') return exact;
+  // The index over all paths finds it; on elements of arrays it would find a little more.
+  const contained = storableJson(containing(filter.path, filter.value));
+  return sql`d.x @> ${contained}::jsonb and ${exact}`;
+}
+
+/** Null in a path is any element of an array. */
+function along(path: IndexPath, from: Sql, holds: (value: Sql) => Sql, depth: number): Sql {
+  const at = path.indexOf(null);
+  if (at < 0) return holds(valueSql(path, from));
+  const list = valueSql(path.slice(0, at), from);
+  const element = raw(`e${depth}`);
+  const rest = along(path.slice(at + 1), sql`${element}.value`, holds, depth + 1);
+  return sql`exists (select from jsonb_array_elements(
+    case jsonb_typeof(${list}) when 'array' then ${list} else '[]' end) ${element} where ${rest})`;
+}
+
+function containing(path: IndexPath, value: unknown): unknown {
+  return path.reduceRight<unknown>(
+    (inner, step) => (step === null ? [inner] : { [step]: inner }),
+    value,
+  );
+}
+
+function predicate(filter: ValueFilter, value: Sql): Sql {
+  switch (filter.op) {
+    case '=':
+      return sql`${value} = ${storableJson(filter.value)}::jsonb`;
+    case 'in':
+      return sql`${value} = any(${filter.values.map(storableJson)}::jsonb[])`;
+    case 'defined':
+      return sql`${value} is not null`;
+    case 'prefix': {
+      const text = sql`${value} #>> '{}'`;
+      const prefix = storableText(filter.value);
+      return sql`jsonb_typeof(${value}) = 'string' and starts_with(${text}, ${prefix}::text)`;
+    }
+    default:
+      return comparison(filter.op, filter.value, value);
+  }
+}
+
+/** Only values of one type compare. */
+function comparison(op: '<' | '<=' | '>' | '>=', wanted: unknown, value: Sql): Sql {
+  const operator = raw(op);
+  switch (typeof wanted) {
+    case 'number':
+    case 'boolean':
+      return sql`jsonb_typeof(${value}) = ${raw(`'${typeof wanted}'`)}
+        and ${value} ${operator} ${storableJson(wanted)}::jsonb`;
+    case 'string':
+      return sql`jsonb_typeof(${value}) = 'string'
+        and (${value} #>> '{}') collate "C" ${operator} ${storableText(wanted)}::text`;
+    default:
+      return op === '<=' || op === '>=' ? sql`${value} = 'null'::jsonb` : raw('false');
+  }
+}
