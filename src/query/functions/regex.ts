@@ -42,7 +42,7 @@ function expressionOf(pattern: string, modifiers: string): RE2JS {
 }
 
 /** A Map keeps the order of insertion, so the first key is the oldest. */
-function remembered<T>(
+export function remembered<T>(
   cache: Map<string, T>,
   entriesMax: number,
   key: string,
@@ -89,7 +89,7 @@ function flagsOf(modifiers: string): number {
  * What the modifier x means, which RE2 does not know: blanks, and comments from `#` to the end of
  * the line, do not count. Those that are escaped, quoted or in a class do.
  */
-function withoutBlanks(pattern: string): string {
+export function withoutBlanks(pattern: string): string {
   let kept = '';
   let at = 0;
   while (at < pattern.length) {

@@ -1,0 +1,60 @@
+// Regular expressions of the MongoDB language: PCRE in its common part, matched in linear time by
+// RE2. What RE2 has no form for, such as back-references and look-arounds, is refused by name.
+import { RE2JS, RE2JSException } from 're2js';
+import { remembered, withoutBlanks } from '../query/functions/regex.js';
+import { mongoLocation } from '../value/mongo-errors.js';
+
+const FLAGS: Readonly<Record<string, number>> = {
+  i: RE2JS.CASE_INSENSITIVE,
+  m: RE2JS.MULTILINE,
+  s: RE2JS.DOTALL,
+  // Blanks are taken out before; patterns and texts are Unicode anyway.
+  x: 0,
+  u: 0,
+};
+
+export const COMPILED_MAX = 64;
+const compiled = new Map<string, RE2JS>();
+
+export function compileRegex(pattern: string, options: string): RE2JS {
+  let flags = 0;
+  for (const option of options) {
+    const flag = FLAGS[option];
+    if (flag === undefined) {
+      throw mongoLocation(51108, `invalid flag in regex options: ${option}`);
+    }
+    flags |= flag;
+  }
+  return remembered(compiled, COMPILED_MAX, `${options}/${pattern}`, () => {
+    try {
+      return RE2JS.compile(options.includes('x') ? withoutBlanks(pattern) : pattern, flags);
+    } catch (error) {
+      if (!(error instanceof RE2JSException)) throw error;
+      throw mongoLocation(51091, `Regular expression is invalid: ${error.message}`);
+    }
+  });
+}
+
+const PLAIN = /^(\^?)([\w \-@:,;"'<>%&=!~`/]*)$/;
+
+/** Whether a text holds a match. Patterns without special characters need no automaton. */
+export function textMatcher(pattern: string, options: string): (text: string) => boolean {
+  const regex = compileRegex(pattern, options);
+  const plain = options === '' ? PLAIN.exec(pattern) : null;
+  if (plain) {
+    const [, anchor, literal = ''] = plain;
+    return anchor ? (text) => text.startsWith(literal) : (text) => text.includes(literal);
+  }
+  return (text) => regex.matcher(text).find();
+}
+
+/** The text that every match begins with, where the pattern says so: for an index. */
+export function literalPrefix(pattern: string, options: string): string | undefined {
+  if (options !== '' && options !== 's') return undefined;
+  const match = /^(?:\^|\\A)((?:[\w \-@:,;"'<>%&=!~`/]|\\[.\-/$^+*?()[\]{}|\\])+)/.exec(pattern);
+  if (!match?.[1] || pattern.includes('|')) return undefined;
+  const rest = pattern.slice(match[0].length);
+  const literal = match[1].replaceAll(/\\(.)/g, '$1');
+  // A quantifier behind the last character makes that one optional.
+  return /^[*?{]/.test(rest) ? literal.slice(0, -1) || undefined : literal;
+}
