@@ -1,5 +1,5 @@
-// A filter as a tree: what is compiled into closures, weakened for an index, and asked for equalities
-// by an upsert.
+// A filter as a tree: what is compiled into closures, weakened for an index, and asked for its
+// equalities by an upsert.
 import type { Bytes, Document, Value } from '../../value/bson/value.js';
 import type { Language } from '../language.js';
 import type { FieldPath, Test } from './path.js';
