@@ -16,6 +16,7 @@ import { failure, MayflyError } from '../value/errors.js';
 import { readClock, setClock } from './clock.js';
 import { readMetrics } from './metrics.js';
 import { pausePurge, purgeNow, readPurge, resumePurge } from './purge.js';
+import { splitRanges } from './split.js';
 import { explainTtl, previewTtl, readTtl } from './ttl.js';
 
 export interface AdminFace {
@@ -54,6 +55,7 @@ const routes: readonly (readonly [string, string, 'open' | 'key', Handler])[] = 
   ['POST', 'purge',                       'key',  purgeNow],
   ['POST', 'purge/pause',                 'key',  pausePurge],
   ['POST', 'purge/resume',                'key',  resumePurge],
+  ['POST', 'dbs/*/colls/*/split',         'key',  splitRanges],
   ['GET',  'dbs/*/colls/*/ttl',           'key',  readTtl],
   ['POST', 'dbs/*/colls/*/ttl/preview',   'key',  previewTtl],
   ['GET',  'dbs/*/colls/*/docs/*/ttl',    'key',  explainTtl],

@@ -7,6 +7,7 @@ import { failure } from '../value/errors.js';
 import { isTooDeep } from '../value/json.js';
 import { type PartitionKey, parsePartitionKey } from '../value/partition-key.js';
 import { fieldsOf } from './fields.js';
+import { findContainer } from './find.js';
 import type { AdminRequest } from './server.js';
 
 export function readTtl(request: AdminRequest): Promise<object> {
@@ -29,15 +30,6 @@ export async function explainTtl(request: AdminRequest): Promise<object> {
   const explanation = await ttl.explainItem(request.documents, container, key, request.at);
   if (!explanation) throw failure('notFound');
   return explanation;
-}
-
-function findContainer({ catalog, names }: AdminRequest): StoredContainer {
-  const [databaseId = '', containerId = ''] = names;
-  const database = catalog.database(databaseId);
-  if (!database) throw failure('ownerNotFound', { owner: databaseId });
-  const container = catalog.container(database, containerId);
-  if (!container) throw failure('ownerNotFound', { owner: containerId });
-  return container;
 }
 
 /** The same form as the partition-key header of the REST API. */

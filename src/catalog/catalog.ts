@@ -11,7 +11,7 @@ import { type Belonging, Belongings } from './belongings.js';
 import { type CatalogChange, CatalogStore, type Kept, nameOf } from './catalog-store.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
-import { grownRanges, newRanges } from './ranges.js';
+import { grownRanges, newRanges, splitRanges } from './ranges.js';
 import { type Database, engineContainer, type Offer, type StoredContainer } from './resources.js';
 import { ceilingOf, DEFAULT_THROUGHPUT, rangesFor, type Throughput } from './throughput.js';
 
@@ -242,6 +242,19 @@ export class Catalog {
       const change = offerChange(name, () => owner, throughput, offer.highestEver);
       const [kept] = await this.#store.write([change], at);
       return this.#remember(kept as Kept) as Offer;
+    });
+  }
+
+  /** Divides physical ranges in two: one of them, or all. Items stay where they are. */
+  splitRanges(
+    container: StoredContainer,
+    id: number | undefined,
+    at: Instant,
+  ): Promise<StoredContainer> {
+    return this.#change(async () => {
+      const current = this.#current(container);
+      const hash = partitionHash(current.definition.partitionKey);
+      return this.#rewrite(current, { ranges: splitRanges(current.ranges, id, hash) }, at);
     });
   }
 

@@ -10,7 +10,7 @@ import {
   seededRandom,
   seedFromEnvironment,
 } from '../value/random.suite.js';
-import { grownRanges, newRanges, type PartitionRange } from './ranges.js';
+import { grownRanges, newRanges, type PartitionRange, splitRanges } from './ranges.js';
 
 const HASHES: readonly PartitionHash[] = ['v1', 'v2', 'multi'];
 const HALF = '1FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF';
@@ -76,6 +76,24 @@ test('growth tiles, gives fresh ids, and splits the oldest first', () => {
       assert.ok(Math.max(...generations) - Math.min(...generations) <= 1);
     }
   }
+});
+
+test('one range is split, or each of them, as long as there is room between its ends', () => {
+  for (const hash of HASHES) {
+    const three = newRanges(3, hash);
+    assertTiles(splitRanges(three, undefined, hash), 6);
+    const [first, , , fourth] = splitRanges(three, 1, hash);
+    assert.deepEqual([first?.id, fourth?.id], [0, 2]);
+    assert.throws(() => splitRanges(three, 7, hash), { code: 'invalidInput' });
+    assert.throws(() => splitRanges(newRanges(51, hash), undefined, hash), /at most 100/);
+  }
+  let ranges = newRanges(1, 'v1');
+  const narrow = () => {
+    for (let times = 0; times < 40; times++) ranges = splitRanges(ranges, ranges[0]?.id, 'v1');
+  };
+  assert.throws(narrow, /too narrow/);
+  assert.equal(ranges[0]?.from, '');
+  assert.equal(ranges.at(-1)?.to, 'FF');
 });
 
 test('ranges never merge', () => {

@@ -6,6 +6,7 @@
 //   ["t","u"]                    a hierarchical key
 //   []                           missing too, on containers made from legacy ones without a key
 import type { IncomingHttpHeaders } from 'node:http';
+import type { PartitionRange } from '../catalog/ranges.js';
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Scope } from '../documents/list.js';
 import type { EpkSpan } from '../engine/engine.js';
@@ -79,10 +80,14 @@ export function checkPartitionKey(
  * For feeds and queries: a whole key, the beginning of a hierarchical one, a physical range, a
  * span, or everything.
  */
-export function scopeOf(headers: IncomingHttpHeaders, container: StoredContainer): Scope {
+export function scopeOf(
+  headers: IncomingHttpHeaders,
+  container: StoredContainer,
+  goneRanges: 'refused' | 'finished' = 'refused',
+): Scope {
   return {
     partition: partitionKey(header(headers, 'x-ms-documentdb-partitionkey'), container),
-    span: intersect(rangeSpan(headers, container), epkSpan(headers)),
+    span: intersect(rangeSpan(headers, container, goneRanges), epkSpan(headers)),
   };
 }
 
@@ -98,14 +103,24 @@ function partitionKey(
   throw failure('partitionKeyTooFew');
 }
 
-/** Some clients write `containerRid,rangeId`. */
-function rangeSpan(headers: IncomingHttpHeaders, container: StoredContainer): EpkSpan | undefined {
+/**
+ * Some clients write `containerRid,rangeId`. A range that was split is gone, but what has begun in
+ * it may be finished: together its children still are what it was.
+ */
+function rangeSpan(
+  headers: IncomingHttpHeaders,
+  container: StoredContainer,
+  goneRanges: 'refused' | 'finished',
+): EpkSpan | undefined {
   const text = header(headers, 'x-ms-documentdb-partitionkeyrangeid');
   if (text === undefined || text === '') return undefined;
   const match = /^(?:([^,]*),)?(\d{1,9})$/.exec(text);
   if (!match) throw failure('rangeIdInvalid', { value: text });
-  const range = container.ranges.find((each) => each.id === Number(match[2]));
-  if (range) return { from: range.from, to: range.to };
+  const id = Number(match[2]);
+  const isMeant = (range: PartitionRange) =>
+    range.id === id || (goneRanges === 'finished' && range.parents.includes(id));
+  const [first, ...more] = container.ranges.filter(isMeant);
+  if (first) return { from: first.from, to: (more.at(-1) ?? first).to };
   throw failure('rangeGone', { id: match[2] ?? '', rid: containerRid(container) });
 }
 

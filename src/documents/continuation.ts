@@ -8,18 +8,18 @@ import { failure } from '../value/errors.js';
 const VERSION = 1;
 const CHECK_BYTES = 4;
 
-/** `tag` names the request that is continued; a token is only good for the same one. */
+/** `tag` names the request that is continued; a token is only good for one of the same name. */
 export function encodeContinuation(resume: Uint8Array, tag: string): string {
   return Buffer.concat([Buffer.of(VERSION), checkOf(tag), resume]).toString('base64url');
 }
 
-export function decodeContinuation(token: string, tag: string): Uint8Array {
+export function decodeContinuation(token: string, ...tags: readonly string[]): Uint8Array {
   const bytes = Buffer.from(token, 'base64url');
   const genuine =
     bytes.toString('base64url') === token &&
     bytes.length > CHECK_BYTES &&
     bytes[0] === VERSION &&
-    bytes.subarray(1, 1 + CHECK_BYTES).equals(checkOf(tag));
+    tags.some((tag) => bytes.subarray(1, 1 + CHECK_BYTES).equals(checkOf(tag)));
   if (!genuine) throw failure('invalidContinuation');
   return bytes.subarray(1 + CHECK_BYTES);
 }

@@ -49,7 +49,8 @@ async function readPage(
   page: { readonly itemsMax: number; readonly continuation: string | undefined },
   at: Instant,
 ): Promise<Page> {
-  const tag = `${container.serial} ${JSON.stringify([scope.partition, scope.span])}`;
+  // Without the span: when a range is split, the token of the parent is good for its children.
+  const tag = `${container.serial} ${JSON.stringify([scope.partition])}`;
   const request = { filter: undefined, order: [], limit: undefined, ...scope };
   let resume: Resume | undefined =
     page.continuation === undefined

@@ -39,14 +39,18 @@ export function queryItems(
   scope: Scope,
   request: QueryRequest,
 ): Promise<AnsweredPage> {
-  const tag = () => `${container.serial} ${JSON.stringify([scope.partition, scope.span])}`;
+  const { partition, span } = scope;
+  const tags: Tags = {
+    place: () => `${container.serial} ${JSON.stringify([partition])} ${request.name()}`,
+    count: () => `${container.serial} ${JSON.stringify([partition, span])} ${request.name()}`,
+  };
   const { engine } = documents;
   const counted = documents.countsUnpurged && countsOnly(request.query);
   // Without rules nothing is dead, so what is still there is counted.
   const viewed = counted ? { ...container.engine, expiry: [] } : container.engine;
   return whileThere(
     container,
-    answerPage(documents, tag, request, (query, after) => {
+    answerPage(documents, tags, request, (query, after) => {
       const planned = planQuery(engine, viewed, scope, query, after);
       const complete = !dropsUndefined(container.engine, query);
       return { complete, ...planned };
@@ -81,24 +85,33 @@ export function queryValues(
   tag: string,
   request: QueryRequest,
 ): Promise<AnsweredPage> {
-  return answerPage(documents, () => tag, request, overValues(values));
+  const named = () => `${tag} ${request.name()}`;
+  return answerPage(documents, { place: named, count: named }, request, overValues(values));
+}
+
+/**
+ * A token that tells a place in the data is good for any span: when a range is split, the children
+ * go on with the token of their parent. One that tells a number of rows is not. Most answers are
+ * one page, and need no name.
+ */
+interface Tags {
+  place(): string;
+  count(): string;
 }
 
 async function answerPage(
   documents: Documents,
-  scopeTag: () => string,
+  tags: Tags,
   request: QueryRequest,
   planOf: PlanOf,
 ): Promise<AnsweredPage> {
-  // Most answers are one page, and need no name.
-  const tag = () => `${scopeTag()} ${request.name()}`;
   const { continuation: token } = request;
-  const after = token === undefined ? undefined : positionIn(token, tag());
+  const after = token === undefined ? undefined : positionIn(token, tags);
   const task = { bytesMax: PAGE_BYTES_MAX, ...request };
   const { derived } = request.query;
   const below = derived && (await deriveRows(documents, { ...task, query: derived }, planOf));
   const page = await runTask(documents, task, below ? overValues(below.values) : planOf, after);
-  const continuation = page.next && tokenFor(page.next, tag(), request);
+  const continuation = page.next && tokenFor(page.next, tags, request);
   const again = after !== undefined && (below !== undefined || after.way !== 'stream');
   if (!below) return { continuation, again, ...page };
   // What was read from the container counts, not what was made of it.
@@ -113,9 +126,12 @@ async function answerPage(
 }
 
 /** A place in the data is as long as what the data is sorted by; a number of rows is short. */
-function tokenFor(next: Position, tag: string, request: QueryRequest): string {
+function tokenFor(next: Position, tags: Tags, request: QueryRequest): string {
   const encode = (position: Position) =>
-    encodeContinuation(Buffer.from(JSON.stringify(position)), tag);
+    encodeContinuation(
+      Buffer.from(JSON.stringify(position)),
+      isPlace(position) ? tags.place() : tags.count(),
+    );
   const token = encode(next);
   if (token.length <= request.tokenBytesMax) return token;
   const { limit, taken } = next;
@@ -123,8 +139,12 @@ function tokenFor(next: Position, tag: string, request: QueryRequest): string {
   return encode({ way: 'stream', resume: undefined, skip: 0, skipOf: 0, offset, limit, taken });
 }
 
-function positionIn(token: string, tag: string): Position {
-  const bytes = Buffer.from(decodeContinuation(token, tag));
+function isPlace(position: Position): boolean {
+  return position.way === 'stream' ? position.resume !== undefined : position.way !== 'ranked';
+}
+
+function positionIn(token: string, { place, count }: Tags): Position {
+  const bytes = Buffer.from(decodeContinuation(token, place(), count()));
   let parsed: unknown;
   try {
     parsed = JSON.parse(bytes.toString());

@@ -54,6 +54,31 @@ export function describeScans(f: Fixture): void {
       assert.deepEqual(await ids({ ...all, span: { from: epk, to: `${epk}00` } }), ['5']);
       assert(!(await ids({ ...all, span: { from: `${epk}00`, to: 'FF' } })).includes('5'));
     });
+    for (const [what, wide, bounds] of [
+      ['of everything', { from: '', to: 'FF' }, ['', '10', '1F', 'FF']],
+      ['of a span', { from: '08', to: '30' }, ['08', '10', '1FFF', '30']],
+    ] as const) {
+      for (const more of [
+        {},
+        { filter: { op: '>=', path: ['n'], value: 20 } },
+        { order: [{ path: ['n'], descending: true }] },
+      ] satisfies Partial<ScanRequest>[]) {
+        test(`a resume point ${what} leads on in its parts: ${JSON.stringify(more)}`, async () => {
+          for (let n = 0; n < 100; n++) await f.put(`${n}`, [n], { n });
+          const request = { ...ALL, ...more, span: wide };
+          const few = { ...BUDGET, rowsMax: 9 };
+          const batches = f.engine.plan(f.box, request).run(NOW, few);
+          const [first] = await take(batches, 1);
+          assert(first?.resume);
+          const seen = first.items.map((item) => item.key.id);
+          for (const [index, from] of bounds.slice(0, -1).entries()) {
+            const span = { from, to: bounds[index + 1] ?? '' };
+            seen.push(...(await ids({ ...request, span, after: first.resume }, few)));
+          }
+          assert.deepEqual(seen.sort(), (await ids(request)).sort());
+        });
+      }
+    }
     test('a prefix of a hierarchical key finds all below it', async () => {
       const paths = [['t'], ['u'], ['s']];
       f.box = { ...containerNamed(f.newName('h')), partitionPaths: paths, partitionHash: 'multi' };

@@ -89,7 +89,7 @@ export interface ScanRequest {
   readonly filter: Filter | undefined;
   readonly order: readonly OrderBy[];
   readonly limit: number | undefined;
-  /** Where to go on; the plan is then the one that made it. */
+  /** Where to go on; the plan is then the one that made it, for this span or for a wider one. */
   readonly after: Resume | undefined;
 }
 /** What the engine promises. Whatever it does not promise, the query pipeline does itself. */

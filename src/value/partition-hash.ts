@@ -45,6 +45,10 @@ export function splitSpan(from: string, to: string, hash: PartitionHash): string
   return boundaryAt(middle, hash);
 }
 
+export function hasMiddle(from: string, to: string, hash: PartitionHash): boolean {
+  return positionOf(to, hash) - positionOf(from, hash) > 1n;
+}
+
 /** The boundaries of `count` equal ranges, both ends of the space included. */
 export function evenBoundaries(count: number, hash: PartitionHash): readonly string[] {
   const boundaries = [SPACE_START];

@@ -13,8 +13,10 @@ import { checkSession } from '../session.js';
 
 export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
-  const scope = scopeOf(request.headers, container);
   const wanted = pageOf(request.headers);
+  // Clients that do not go on in the children of a split range would ask the parent for ever.
+  const hasBegun = wanted.continuation !== undefined;
+  const scope = scopeOf(request.headers, container, hasBegun ? 'finished' : 'refused');
   const asked = askedMetrics(request.headers);
   const text = await request.body();
   const took = stopwatch();

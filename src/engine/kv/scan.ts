@@ -28,6 +28,7 @@ import {
   successor,
   tableCode,
   tableOf,
+  tableRange,
   withRest,
 } from './keys.js';
 import { missedIndexes } from './missed.js';
@@ -113,8 +114,32 @@ function chosenWay(
   const ways = waysFor(place, request, isKnown);
   // A list longer than the container is no shortcut.
   const short = ways.filter(({ ranges }) => ranges.length <= Math.max(1, place.head.items));
+  const divided = passed && dividedWay(place, request, ways, passed);
+  if (divided) return { ways, isKnown, ...divided };
   const way = passed ? wayOf(ways, passed) : bestWay(store, short, request);
   return { way, ways, begin: leftAfter(way, passed), isKnown };
+}
+
+/**
+ * A resume point may come from a wider span that was divided since. What it had left of this span
+ * is read in the same order: by creation where it was everything, by partition where it was not.
+ */
+function dividedWay(
+  place: Place,
+  request: ScanRequest,
+  ways: readonly Way[],
+  passed: Key,
+): Pick<Choice, 'way' | 'begin'> | undefined {
+  const [scope] = ways;
+  const [range] = scope?.ranges ?? [];
+  if (!scope?.span || !range || request.partition) return undefined;
+  if (tableOf(passed) === tableCode('document')) {
+    const ranges = [tableRange(place.head.slot, 'document')];
+    const way: Way = { ...scope, table: 'document', ranges };
+    return { way, begin: leftAfter(way, passed) };
+  }
+  if (tableOf(passed) !== tableCode('partition') || isAt(scope, range, passed)) return undefined;
+  return { way: scope, begin: Buffer.compare(passed, range[0]) < 0 ? [range] : [] };
 }
 
 /** The one item of a partition with an id, found as a point read finds it. */
@@ -274,7 +299,7 @@ function passedKey(slot: number, resume: Resume): Key {
 function belongs(item: Item, way: Way, place: Place): boolean {
   const { partition, span } = way;
   if (partition?.some((part, index) => part !== item.key.partition[index])) return false;
-  if (!span || way.table !== 'path') return true;
+  if (!span || way.table === 'partition') return true;
   const epk = effectivePartitionKey(item.key.partition, place.container.partitionHash);
   return span.from <= epk && epk < span.to;
 }
