@@ -55,14 +55,16 @@ export function planScan(
   const { filter, order } = request;
   const { condition: filtered, exact } = pushFilter(filter);
   const ordered = isOrdered(container, order);
-  const byPartition = request.partition !== undefined || spanOf(request) !== undefined;
-  const way: Way = { ordered: ordered && order.length > 0, byPartition, request };
+  const isPart = request.partition !== undefined || spanOf(request) !== undefined;
+  const asked: Way = { ordered: ordered && order.length > 0, byPartition: isPart, request };
+  const begin = request.after && positionOf(asked, request.after);
+  // A scan of everything that goes on in a part of it keeps its order, which is that of serials.
+  const way: Way = { ...asked, byPartition: isPart && begin?.epk !== '' };
   const condition = allOf([
     ...scopeSql(container, request),
     filtered,
     ...orderScope(container, way),
   ]);
-  const begin = request.after && positionOf(way, request.after);
   const scan: Scan = { pool, place, condition };
   return {
     exact,
