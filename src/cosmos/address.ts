@@ -12,6 +12,8 @@ export interface Address {
   readonly names: readonly string[];
   /** What a signature covers: the path of the resource itself, of its parent for a feed. */
   readonly link: string;
+  /** Another kind that some clients sign as. */
+  readonly otherType?: string;
 }
 
 const SEGMENTS_MAX = 12;
@@ -51,10 +53,14 @@ function inFeed(feed: Address, path: string, nameStart: number): Address {
 
 const OPERATIONS = 'dbs/*/colls/*/operations';
 
-/** An operation is no resource: it is signed as a request to its container. */
+/**
+ * An operation is no resource: it is signed as a request to its container, or to what .NET calls a
+ * partition key.
+ */
 function operationOn(feed: Address, path: string, nameStart: number): Address {
   const shape = `${OPERATIONS}/${path.slice(nameStart)}`;
-  return { path, shape, type: 'colls', names: feed.names, link: feed.link };
+  const { names, link } = feed;
+  return { path, shape, type: 'colls', names, link, otherType: 'partitionkey' };
 }
 
 /** Segments end in a kind; errors tell the whole path. */
@@ -69,6 +75,7 @@ function parseFeed(segments: readonly string[], whole: string): Address {
       return;
     }
     const name = decodeSegment(segment, whole);
+    if (name === '') throw failure('invalidPath', { path: `/${whole}` });
     names.push(name);
     shape.push('*');
     link.push(name);

@@ -63,11 +63,23 @@ export function authenticator(keys: Keys, readers: TokenReaders = {}): Authentic
     const byName = start + address.link + end;
     const access = accessOf(known, byName, signature);
     if (access) return access;
-    const rid = ridLink();
-    const byRid = rid === undefined ? undefined : accessOf(known, start + rid + end, signature);
-    if (byRid) return byRid;
+    for (const other of otherTexts(method, address, ridLink())) {
+      const found = accessOf(known, other + end, signature);
+      if (found) return found;
+    }
     throw failure('signatureWrong', { payload: byName });
   };
+}
+
+/** Further ways to sign a request, without its date. */
+function otherTexts(method: string, address: Address, rid: string | undefined): readonly string[] {
+  const { type, otherType, link } = address;
+  const start = (kind: string) => `${method.toLowerCase()}\n${kind.toLowerCase()}\n`;
+  const texts = rid === undefined ? [] : [start(type) + rid];
+  if (otherType === undefined) return texts;
+  texts.push(start(otherType) + link);
+  if (rid !== undefined) texts.push(start(otherType) + rid);
+  return texts;
 }
 
 interface KnownKey {

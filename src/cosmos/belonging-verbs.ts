@@ -69,7 +69,7 @@ export function belongingVerbs<K extends BelongingKind>(face: BelongingFace<K>):
     },
     read: async (request) => {
       const found = find(face, request);
-      if (isCurrent(request.headers, found.etag)) {
+      if (isCurrent(request.headers, found.etag, () => found.writtenSeconds)) {
         return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', found.etag]);
       }
       return resourceReply(200, DEFINITION_READ_CHARGE, face.resource(request)(found));

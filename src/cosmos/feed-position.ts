@@ -4,12 +4,11 @@
 //   "57@1700000000"   the same, and still looking for the first change of that second or later
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FeedPosition } from '../documents/feed.js';
-import { instant, secondsOf } from '../time/instant.js';
 import { failure } from '../value/errors.js';
+import { modifiedSince } from './conditions.js';
 import { header } from './request.js';
 
 const POSITION = /^(?:"(\d{1,15})(?:@(\d{1,12}))?"|(\d{1,15}))$/;
-const HTTP_DATE = /^[A-Z][a-z]{2}, \d{1,2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 export function feedEtag({ after, since }: FeedPosition): string {
   return since === undefined ? `"${after}"` : `"${after}@${since}"`;
@@ -21,7 +20,7 @@ export function feedStart(headers: IncomingHttpHeaders): FeedPosition {
     const value = header(headers, name);
     if (value) return positionIn(name, value);
   }
-  return { after: 0, since: sinceOf(headers) };
+  return { after: 0, since: modifiedSince(headers) };
 }
 
 function positionIn(name: string, value: string): FeedPosition {
@@ -36,13 +35,4 @@ function positionIn(name: string, value: string): FeedPosition {
     after: Number(quoted ?? bare),
     since: since === undefined ? undefined : Number(since),
   };
-}
-
-function sinceOf(headers: IncomingHttpHeaders): number | undefined {
-  const value = header(headers, 'if-modified-since');
-  if (!value) return undefined;
-  const ms = HTTP_DATE.test(value) ? Date.parse(value) : Number.NaN;
-  if (!Number.isNaN(ms)) return Math.max(0, secondsOf(instant(ms)));
-  const why = 'It must be a date such as Sat, 01 Jun 2030 12:00:00 GMT.';
-  throw failure('invalidHeader', { header: 'if-modified-since', value, why });
 }

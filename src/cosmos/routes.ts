@@ -135,6 +135,16 @@ export function routeOf(method: string, address: Address, headers: IncomingHttpH
   throw failure('methodNotAllowed', { method: verb, path, allowed: [...verbs.keys()].join(', ') });
 }
 
+/** The HTTP methods of a kind of address, as the header Allow lists them. */
+export function allowedMethods({ shape }: Address): string {
+  const methods = [...(routes.get(shape)?.keys() ?? [])].map((verb) =>
+    PLAIN_METHODS.includes(verb) ? verb : 'POST',
+  );
+  return [...new Set(methods)].join(', ');
+}
+
+const PLAIN_METHODS: readonly string[] = ['GET', 'PUT', 'PATCH', 'DELETE'];
+
 /** Clients announce queries in three ways; any of them will do. */
 function postVerb(headers: IncomingHttpHeaders): Verb {
   if (flag(headers, 'x-ms-cosmos-is-query-plan-request')) return 'PLAN';

@@ -20,7 +20,7 @@ import { refusalPlace } from './refusal-place.js';
 import { chargeText, type Reply } from './reply.js';
 import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
 import { ResourceTokens } from './resource-token.js';
-import { routeOf } from './routes.js';
+import { allowedMethods, routeOf } from './routes.js';
 import { checkConsistency } from './session.js';
 
 export interface CosmosFace {
@@ -164,6 +164,7 @@ function errorReply(
       ...(known instanceof Throttled ? ['x-ms-retry-after-ms', String(known.retryAfterMs)] : []),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),
       ...place,
+      ...(status === 405 ? ['allow', allowedMethods(parseAddress(exchange.target))] : []),
     ],
     body: JSON.stringify({ code: codeOf(status), message: `${text}\r\n${trailer}` }),
   };

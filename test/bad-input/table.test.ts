@@ -16,6 +16,8 @@ import type { Answer } from './wire.suite.js';
 /** No row changes anything, so they need not wait for each other. */
 const ROWS_AT_ONCE = 20;
 
+const ALLOW = /^(GET|PUT|POST|PATCH|DELETE)(, (GET|PUT|POST|PATCH|DELETE))*$/;
+
 const target = new Target();
 await target.start();
 after(() => target.close());
@@ -71,6 +73,8 @@ function checkBody(row: Row, answer: Answer): void {
 
 function checkHeaders(row: Row, { headers, body }: Answer): void {
   assert.equal(headers.get('x-ms-substatus'), String(row.subStatus));
+  // What is a method of its own to us is a POST to the client.
+  if (row.status === 405) assert.match(headers.get('allow') ?? '', ALLOW);
   assert.ok(Number(headers.get('x-ms-request-charge')) > 0);
   const activityId = headers.get('x-ms-activity-id') ?? '';
   assert.match(activityId, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

@@ -99,6 +99,23 @@ test('If-None-Match decides alone, whatever If-Modified-Since says', async () =>
   }
 });
 
+test('If-Modified-Since alone: 304 unless written in a later second', async () => {
+  await written();
+  const read = (seconds: number) =>
+    box.read('1', 'p', { 'if-modified-since': new Date(seconds * 1000).toUTCString() });
+  const { _ts } = ok(await box.read('1'), 200).json as { _ts: number };
+  ok(await read(_ts - 1), 200);
+  for (const seconds of [_ts, _ts + 1]) {
+    const { text, headers } = ok(await read(seconds), 304);
+    assert.equal(text, '');
+    assert.ok(headers.etag);
+  }
+  refused(await box.read('1', 'p', { 'if-modified-since': 'soon' }), 400, 0, "Value 'soon'");
+  const since = { headers: { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' } };
+  ok(await server.send('GET', box.path, since), 304);
+  ok(await server.send('GET', `/dbs/${box.database}`, since), 304);
+});
+
 test('If-None-Match on a read of nothing is 404', async () => {
   refused(await box.read('1', 'p', ifNoneMatch(OTHER)), 404, 0);
 });

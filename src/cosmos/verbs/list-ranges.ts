@@ -2,7 +2,6 @@
 // 304.
 import type { StoredContainer } from '../../catalog/resources.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
-import { isCurrent } from '../conditions.js';
 import { ownerContainer } from '../find.js';
 import { emptyReply, feedReply, type Reply } from '../reply.js';
 import { type CosmosRequest, header } from '../request.js';
@@ -14,7 +13,9 @@ export async function listRanges(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
   const ids = container.ranges.map((range) => range.id);
   const etag = `"${container.serial}-${ids.join('.')}"`;
-  if (isCurrent(headers, etag)) return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', etag]);
+  if (header(headers, 'if-none-match') === etag) {
+    return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', etag]);
+  }
   const known = knownIds(request, container);
   const ranges = container.ranges
     .filter((range) => !known.has(range.id))

@@ -14,7 +14,7 @@ const QUOTA =
 
 export async function readContainer(request: CosmosRequest): Promise<Reply> {
   const container = findContainer(request);
-  if (isCurrent(request.headers, container.etag)) {
+  if (isCurrent(request.headers, container.etag, () => container.writtenSeconds)) {
     return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', container.etag]);
   }
   const stats = await request.documents.engine.stats(container.engine);

@@ -8,7 +8,7 @@ import { databaseResource } from '../resources.js';
 
 export async function readDatabase(request: CosmosRequest): Promise<Reply> {
   const database = findDatabase(request);
-  if (isCurrent(request.headers, database.etag)) {
+  if (isCurrent(request.headers, database.etag, () => database.writtenSeconds)) {
     return emptyReply(304, DEFINITION_READ_CHARGE, ['etag', database.etag]);
   }
   return resourceReply(200, DEFINITION_READ_CHARGE, databaseResource(database));

@@ -1,6 +1,7 @@
 // GET /dbs/{db}/colls/{coll}/docs/{id}: the stored bytes, unparsed.
 import { readItem as read } from '../../documents/read.js';
 import { itemReadCharge } from '../../throughput/charges.js';
+import type { Doc } from '../../value/doc.js';
 import { failure } from '../../value/errors.js';
 import { samePartitionKey } from '../../value/partition-key.js';
 import { isCurrent } from '../conditions.js';
@@ -19,10 +20,14 @@ export async function readItem(request: CosmosRequest): Promise<Reply> {
   if (!item || !samePartitionKey(item.key.partition, partition)) {
     throw failure('notFound').seenAt(lsn);
   }
-  const current = isCurrent(request.headers, item.etag);
+  const current = isCurrent(request.headers, item.etag, () => writtenSeconds(item.doc));
   const charge = itemReadCharge(item, current);
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
   headers.push('etag', item.etag, 'x-ms-item-lsn', String(item.lsn));
   return { status: current ? 304 : 200, headers, body: current ? undefined : item.doc.bytes };
+}
+
+function writtenSeconds(doc: Doc): number {
+  return (doc.value as { readonly _ts: number })._ts;
 }
