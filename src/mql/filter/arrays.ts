@@ -7,7 +7,15 @@ import { mongoFailure } from '../../value/mongo-errors.js';
 import { compileNode, compileOnValue } from './compile.js';
 import { regexField } from './evaluations.js';
 import { fieldPath, someOfArray, type Test } from './path.js';
-import { type Asked, allOf, type FieldOperators, isOperators, NOTHING, type Node } from './tree.js';
+import {
+  type Asked,
+  allOf,
+  type FieldOperators,
+  isOperators,
+  isValueOperators,
+  NOTHING,
+  type Node,
+} from './tree.js';
 
 export const arrayOperators: FieldOperators = {
   $size: ({ path, operand }) => {
@@ -32,12 +40,8 @@ export const arrayOperators: FieldOperators = {
   $all: all,
 };
 
-/** Operators that ask about whole documents make a condition on documents, not on values. */
-const WHOLE = new Set(['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema', '$comment']);
-
 function matchingElement({ path, operand, parser }: Asked, condition: Document): Node {
-  const first = condition.keys().next().value;
-  const onValues = isOperators(condition) && first !== undefined && !WHOLE.has(first);
+  const onValues = isValueOperators(condition);
   const inner = onValues ? parser.operators('', condition) : parser.filter(condition);
   return {
     kind: 'field',

@@ -72,3 +72,15 @@ export function isOperators(value: Value): value is Document {
 }
 
 const REFERENCE = new Set(['$ref', '$id', '$db']);
+
+/** Operators that ask about whole documents make a condition on documents, not on values. */
+const ABOUT_DOCUMENTS = new Set([
+  ...['$and', '$or', '$nor', '$where', '$expr', '$jsonSchema', '$comment', '$text'],
+]);
+
+/** Whether a document holds operators on a value, such as `$gt`. */
+export function isValueOperators(value: Value): value is Document {
+  if (!isOperators(value)) return false;
+  const first = value.keys().next().value;
+  return first !== undefined && !ABOUT_DOCUMENTS.has(first);
+}
