@@ -12,7 +12,7 @@ import { judged, number, type Report } from './report.js';
 import { filledFolder, postgres, SMALL_ITEMS } from './stock.js';
 import { queryCall } from './wire.js';
 
-const CONNECTIONS = 4;
+const CONNECTIONS = 16;
 /** So many different questions of each kind are asked in turn. */
 const VARIANTS = 500;
 const COMPARED = 3;
