@@ -10,6 +10,7 @@ import { openKvEngine } from './engine/kv/kv-engine.js';
 import { openLmdb } from './engine/kv/lmdb.js';
 import { lockFolder } from './engine/kv/lock.js';
 import { MemoryStore } from './engine/kv/memory.js';
+import { entraOf } from './entra-rules.js';
 import { keepCertificate } from './http/certificate-files.js';
 import { type Exchange, nodeExchange } from './http/exchange.js';
 import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
@@ -47,6 +48,7 @@ const MEMORY = ':memory:';
 export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const options = withDefaults(given);
   const keys = keysOf(options);
+  const entra = entraOf(options.entra, options.host);
   const clock = clockOf(options);
   const entropy = systemEntropy();
   const log = options.log ?? (() => undefined);
@@ -79,6 +81,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
     const certificate = certificateOf(options, clock, entropy, log);
     const cosmos = cosmosHandler({
       ...shared,
+      entra,
       corsOrigins: options.corsOrigins,
       report: (error, activityId) => log('error', 'defect', { error, activityId }),
     });

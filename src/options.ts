@@ -41,7 +41,22 @@ export interface StartOptions {
    * gets 429.
    */
   readonly throughput?: ThroughputMode | undefined;
+  /** Entra tokens: none, any on loopback, or those that pass the rules. Default `off`. */
+  readonly entra?: 'off' | 'accept' | EntraOptions | undefined;
   readonly log?: Log | undefined;
+}
+
+/** Which Entra tokens are taken, and what those who have one may do. */
+export interface EntraOptions {
+  /** A JSON Web Key Set, or PEM texts of public keys or certificates. */
+  readonly keys: string;
+  readonly issuers: readonly string[];
+  /** Default `https://cosmos.azure.com`. */
+  readonly audiences?: readonly string[] | undefined;
+  /** Ids (oid, sub, appid or azp) of those who may read and write items; `*` is everybody. */
+  readonly contributors?: readonly string[] | undefined;
+  /** Ids of those who may read. */
+  readonly readers?: readonly string[] | undefined;
 }
 
 export function withDefaults(given: StartOptions) {
@@ -56,6 +71,7 @@ export function withDefaults(given: StartOptions) {
     tlsNames: given.tlsNames ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],
+    entra: given.entra ?? 'off',
   } as const;
 }
 

@@ -7,7 +7,8 @@ import { VERSION } from '../version.js';
 import { banner } from './banner.js';
 import { helpText } from './help.js';
 import { jsonLog, textLog } from './log.js';
-import { parseOptions, UsageError } from './options.js';
+import { parseOptions } from './options.js';
+import { UsageError } from './usage-error.js';
 
 const EXIT = { usage: 2, failed: 1 };
 const SAME_SIGNAL_MS = 500;

@@ -6,13 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { helpText } from './help.js';
-import {
-  type CliOptions,
-  environmentName,
-  optionTable,
-  parseOptions,
-  UsageError,
-} from './options.js';
+import { type CliOptions, environmentName, optionTable, parseOptions } from './options.js';
+import { UsageError } from './usage-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-options-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -37,6 +32,7 @@ test('told nothing, it has defaults', () => {
     corsOrigins: [],
     countIncludesUnpurged: false,
     throughput: 'measure',
+    entra: 'off',
     logLevel: 'info',
   });
 });
@@ -58,6 +54,7 @@ test('every option is taken from the command line and from the environment', () 
     ['allow-host', 'mayfly.test', 'allowedHosts', ['mayfly.test']],
     ['cors-origin', 'http://a.test', 'corsOrigins', ['http://a.test']],
     ['throughput', 'enforce', 'throughput', 'enforce'],
+    ['entra', 'accept', 'entra', 'accept'],
     ['log-level', 'debug', 'logLevel', 'debug'],
   ];
   for (const [option, value, name, parsed] of rows) {
@@ -140,6 +137,20 @@ test('refusals name the option, the value and what is wanted', () => {
       ['--tls', "'on'", 'auto or only or off'],
     ],
     [
+      ['--entra', 'on'],
+      ['--entra', "'on'", 'off or accept or verify'],
+    ],
+    [
+      ['--entra', 'accept', '--entra-issuer', 'x'],
+      ['--entra-issuer has no effect without --entra verify'],
+    ],
+    [['--entra-reader', 'x'], ['--entra-reader has no effect without --entra verify']],
+    [['--entra', 'verify'], ['--entra-keys FILE']],
+    [
+      ['--entra', 'verify', '--entra-keys', join(folder, 'none.json')],
+      ['--entra-keys', 'ENOENT'],
+    ],
+    [
       ['--log-level', 'loud'],
       ['--log-level', "'loud'", 'debug or info or warn or error'],
     ],
@@ -203,3 +214,17 @@ function refuses(
     },
   );
 }
+
+test('the options about Entra belong together', () => {
+  const file = join(folder, 'keys.json');
+  writeFileSync(file, '{"keys":[]}');
+  const args = ['--entra', 'verify', '--entra-keys', file, '--entra-issuer', 'https://a.test/'];
+  const environment = { MAYFLY_ENTRA_READER: 'rob,bob', MAYFLY_ENTRA_CONTRIBUTOR: 'ann' };
+  assert.deepEqual(parseOptions(args, environment).entra, {
+    keys: '{"keys":[]}',
+    issuers: ['https://a.test/'],
+    audiences: [],
+    contributors: ['ann'],
+    readers: ['rob', 'bob'],
+  });
+});

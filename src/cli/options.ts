@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { LogLevel, StartOptions } from '../options.js';
+import { entraOptions } from './entra-options.js';
+import { UsageError } from './usage-error.js';
 
 interface Option {
   readonly name: string;
@@ -29,13 +31,17 @@ export const optionTable: readonly Option[] = [
   { name: 'cors-origin',             value: 'ORIGIN', repeated: true, help: 'a web origin that may use the account' },
   { name: 'count-includes-unpurged', value: undefined,            help: "COUNT takes in expired items until they are purged, as the service's does" },
   { name: 'throughput',              value: 'measure|enforce',    help: 'enforce: 429 beyond the provisioned request units (measure)' },
+  { name: 'entra',                   value: 'off|accept|verify',  help: 'accept: any Entra token, on loopback only; verify: those that pass the next options (off)' },
+  { name: 'entra-keys',              value: 'FILE',               help: 'public keys that sign tokens: a JSON Web Key Set, or PEM' },
+  { name: 'entra-issuer',            value: 'URL', repeated: true, help: 'whose tokens are taken' },
+  { name: 'entra-audience',          value: 'URL', repeated: true, help: 'for whom they must be (https://cosmos.azure.com)' },
+  { name: 'entra-contributor',       value: 'ID', repeated: true, help: 'who may read and write items, * for everybody' },
+  { name: 'entra-reader',            value: 'ID', repeated: true, help: 'who may read items, * for everybody' },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
 
 export const environmentName = (option: string): string =>
   `MAYFLY_${option.toUpperCase().replaceAll('-', '_')}`;
-
-export class UsageError extends Error {}
 
 export interface CliOptions extends StartOptions {
   readonly logLevel: LogLevel;
@@ -65,6 +71,7 @@ export function parseOptions(
     corsOrigins: values.get('cors-origin') ?? [],
     countIncludesUnpurged: truthOf('count-includes-unpurged', one('count-includes-unpurged')),
     throughput: choiceOf('throughput', one('throughput') ?? 'measure', ['measure', 'enforce']),
+    entra: entraOptions(values),
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
 }

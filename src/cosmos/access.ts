@@ -15,6 +15,7 @@ import { itemId } from './verbs/replace-item.js';
 
 /** What the holder of a resource token may do. */
 export interface Permit {
+  readonly kind: 'permit';
   readonly mode: PermissionMode;
   readonly scope: Scope;
 }

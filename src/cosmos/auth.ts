@@ -7,8 +7,9 @@ import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import type { Permit } from './access.js';
 import type { Address } from './address.js';
+import type { Principal } from './entra.js';
 
-export type Access = 'all' | 'read' | Permit;
+export type Access = 'all' | 'read' | Permit | Principal;
 
 /** By the type of a token: what it allows, or throws why nothing. */
 export type TokenReaders = Readonly<Record<string, (token: Token) => Access>>;

@@ -56,7 +56,7 @@ export class ResourceTokens {
     if (!matches.includes(true)) throw failure('tokenWrong');
     const content = JSON.parse(Buffer.from(text, 'base64').toString()) as Content;
     const { permissionMode: mode, scope } = this.#permissionIn(content, now).body;
-    return { mode, scope };
+    return { kind: 'permit', mode, scope };
   }
 
   #permissionIn([serial, etag, userEtag, from, until]: Content, now: Instant) {

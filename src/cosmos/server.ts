@@ -14,6 +14,7 @@ import { checkPermit, type Permit } from './access.js';
 import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
+import { checkPrincipal, type Entra, entraReader } from './entra.js';
 import { ridLink } from './find.js';
 import { metered } from './meter.js';
 import { refusalPlace } from './refusal-place.js';
@@ -29,6 +30,7 @@ export interface CosmosFace {
   readonly documents: Documents;
   readonly budgets: Budgets;
   readonly keys: Keys;
+  readonly entra: Entra;
   readonly metrics: Metrics;
   readonly corsOrigins: readonly string[];
   readonly version: string;
@@ -43,6 +45,7 @@ export function cosmosHandler(face: CosmosFace) {
   const tokens = new ResourceTokens(face.catalog, face.keys);
   const authenticate = authenticator(face.keys, {
     resource: (token) => tokens.read(token, face.clock.now()),
+    aad: entraReader(face.entra, face.clock),
   });
   return async (exchange: Exchange): Promise<void> => {
     const took = stopwatch();
@@ -93,7 +96,9 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
-  const permit = typeof access === 'object' ? access : undefined;
+  const token = typeof access === 'object' ? access : undefined;
+  if (token?.kind === 'principal') checkPrincipal(token, route, address);
+  const permit = token?.kind === 'permit' ? token : undefined;
   const request = requestOf(face, exchange, address, activityId, tokens, permit);
   if (permit) await checkPermit(permit, route, request);
   try {

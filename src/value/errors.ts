@@ -159,7 +159,7 @@ export const errorTable = {
   ),
   authorizationUnsupported: gateway(
     401,
-    "Authorization tokens of type '{type}' are not supported by this version of Mayfly; use a master key.",
+    "Authorization tokens of type '{type}' are not supported by this version of Mayfly; use an account key, a resource token or Entra.",
   ),
   dateMissing: gateway(
     401,
@@ -181,6 +181,35 @@ export const errorTable = {
     401,
     'The resource token is not valid any more: its permission or user was deleted or replaced since. Read the permission to get another token.',
   ),
+  entraOff: gateway(
+    401,
+    'This server takes no Entra tokens. Use an account key, or start it with --entra accept (any token, on loopback only) or --entra verify.',
+  ),
+  entraMalformed: gateway(
+    401,
+    'The Entra token is not well-formed: it must be a JSON web token with a header, claims and an expiry.',
+    5003,
+  ),
+  entraSignature: gateway(
+    401,
+    'The Entra token is not signed by a key that this server knows (RS256, RS384 or RS512).',
+    5004,
+  ),
+  entraExpired: gateway(
+    401,
+    'The Entra token is not valid at the current time (token start time: {start}, token expiry time: {expiry}, current server time: {now}).',
+    5006,
+  ),
+  entraIssuer: gateway(
+    401,
+    "The Entra token's issuer {issuer} is not one of --entra-issuer.",
+    5007,
+  ),
+  entraAudience: gateway(
+    401,
+    "The Entra token's audience {audience} is not one of --entra-audience.",
+    5008,
+  ),
   bearerWrong: gateway(
     401,
     'The control API needs the header "Authorization: Bearer <account key>".',
@@ -200,6 +229,21 @@ export const errorTable = {
   permissionOutside: gateway(
     403,
     'Insufficient permissions provided in the authorization header for the corresponding request. Please retry with another authorization header.',
+  ),
+  entraControlPlane: gateway(
+    403,
+    'Request blocked by Auth : The given request [{operation} {path}] cannot be authorized by AAD token in data plane. Use an account key. Learn more: https://aka.ms/cosmos-native-rbac.',
+    5300,
+  ),
+  entraMetadataDenied: gateway(
+    403,
+    'Request blocked by Auth : Request is blocked because principal [{principal}] does not have required RBAC permissions to perform action [{operation}]. Learn more: https://aka.ms/cosmos-native-rbac.',
+    5301,
+  ),
+  entraDataDenied: gateway(
+    403,
+    'Request blocked by Auth : Request is blocked because principal [{principal}] does not have required RBAC permissions to perform action [{operation}]. Learn more: https://aka.ms/cosmos-native-rbac.',
+    5302,
   ),
   foreignHost: gateway(
     403,

@@ -39,6 +39,7 @@ function brokenFace() {
     keys: { primary: WELL_KNOWN_KEY },
     metrics,
     corsOrigins: [],
+    entra: 'off' as const,
     version: 'test',
     purger,
     allowedHosts: [],

@@ -39,13 +39,14 @@ export function identityRows(target: Target): readonly Row[] {
       ask({ authorization: `${start}&sig=${'A'.repeat(43)}=`, 'x-ms-date': date }, 401, malformed),
     ),
     ask({ authorization: 'type=master&ver=1.0&sig=AAAA', 'x-ms-date': date }, 401, malformed),
-    ...['aad', 'sas'].map((type) =>
+    ...['sas', 'constructor'].map((type) =>
       ask(
         { authorization: `type=${type}&ver=1.0&sig=x`, 'x-ms-date': date },
         401,
         `Authorization tokens of type '${type}' are not supported`,
       ),
     ),
+    ask({ authorization: 'type=aad&ver=1.0&sig=x' }, 401, 'This server takes no Entra tokens'),
     ...['1&sig=x', '1&sig=x;y;', `1&sig=${'A'.repeat(44)};e30=;`, `2&sig=${MAC};e30=;`].map(
       (rest) => ask({ authorization: `type=resource&ver=${rest}` }, 401, malformed),
     ),

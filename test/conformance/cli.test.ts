@@ -9,7 +9,8 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CosmosClient } from '@azure/cosmos';
-import { environmentName, optionTable, parseOptions, UsageError } from '../../src/cli/options.js';
+import { environmentName, optionTable, parseOptions } from '../../src/cli/options.js';
+import { UsageError } from '../../src/cli/usage-error.js';
 import { WELL_KNOWN_KEY } from '../../src/main.js';
 import type { Json } from './support.suite.js';
 
@@ -167,6 +168,8 @@ test('every option has its environment variable', () => {
     'tls-name': 'one,two',
     'count-includes-unpurged': '1',
     throughput: 'enforce',
+    entra: 'verify',
+    'entra-keys': PACKAGE,
     'log-level': 'warn',
   };
   const environment = Object.fromEntries(
@@ -190,6 +193,13 @@ test('every option has its environment variable', () => {
     corsOrigins: ['value of cors-origin'],
     countIncludesUnpurged: true,
     throughput: 'enforce',
+    entra: {
+      keys: text,
+      issuers: ['value of entra-issuer'],
+      audiences: ['value of entra-audience'],
+      contributors: ['value of entra-contributor'],
+      readers: ['value of entra-reader'],
+    },
     logLevel: 'warn',
   });
 });
