@@ -61,8 +61,9 @@ export class Bucket {
     this.#at = at;
     // A clock that was set back only starts anew.
     if (at <= since) return;
-    const second = at - (at % SECOND_MS);
-    if (second > since) this.#spare = Math.min(0, this.#spare);
+    // A second ends with its last instant, so that whoever looks once in a second sees all of it.
+    const second = at - 1 - ((at - 1) % SECOND_MS);
+    if (second >= since) this.#spare = Math.min(0, this.#spare);
     const perMs = this.#perSecond / SECOND_MS;
     const fullAt = since + (this.#perSecond - this.#level) / perMs;
     this.#level = Math.min(this.#perSecond, this.#level + (at - since) * perMs);

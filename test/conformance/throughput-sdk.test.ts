@@ -1,0 +1,150 @@
+// The real SDK against enforced throughput, by the real clock: it waits as it is told, and gets
+// through.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { BulkOperationType, type Container, CosmosClient } from '@azure/cosmos';
+import { start } from '../../src/main.js';
+
+const mayfly = await start({ throughput: 'enforce' });
+const { cosmos: endpoint, key } = mayfly;
+const client = new CosmosClient({ endpoint, key });
+const impatient = new CosmosClient({
+  endpoint,
+  key,
+  connectionPolicy: { retryOptions: { maxRetryAttemptCount: 0 } },
+});
+after(async () => {
+  client.dispose();
+  impatient.dispose();
+  await mayfly.close();
+});
+before(async () => {
+  await client.databases.create({ id: 'd' });
+});
+
+let containers = 0;
+
+async function newContainer(throughput = 400): Promise<Container> {
+  const id = `c${++containers}`;
+  const { container } = await client.database('d').containers.create({
+    id,
+    partitionKey: '/pk',
+    throughput,
+  });
+  return container;
+}
+
+/** Puts the budget into debt for this long. */
+async function exhaust(container: Container, ms: number): Promise<void> {
+  const bytes = ((ms * 0.4 + 400 - 7) / 45) * 99 * 1024;
+  await container.items.create({ id: 'debt', pk: 'd', pad: 'x'.repeat(Math.round(bytes)) });
+}
+
+async function throttled(container: Container): Promise<number> {
+  const headers = { authorization: `Bearer ${key}` };
+  const text = await (await fetch(`${endpoint}_mayfly/metrics`, { headers })).text();
+  const name = `mayfly_throttled_requests_total{database="d",container="${container.id}"} `;
+  return Number(
+    text
+      .split('\n')
+      .find((line) => line.startsWith(name))
+      ?.slice(name.length),
+  );
+}
+
+test('a client that does not retry is told when to come back', async () => {
+  const container = await newContainer();
+  await exhaust(container, 200);
+  const refused = await impatient
+    .database('d')
+    .container(container.id)
+    .item('1', 'p')
+    .read()
+    .catch(
+      (error: unknown) => error as { code: number; retryAfterInMs: number; substatus: number },
+    );
+  assert.ok('retryAfterInMs' in refused);
+  assert.equal(refused.code, 429);
+  assert.equal(refused.substatus, 3200);
+  assert.ok(refused.retryAfterInMs > 0 && refused.retryAfterInMs <= 250);
+});
+
+test('a client as it comes gets through: writes, reads, patches, batches', async () => {
+  const container = await newContainer();
+  await exhaust(container, 150);
+  const { statusCode } = await container.items.create({ id: '1', pk: 'p', n: 1 });
+  assert.equal(statusCode, 201);
+  const patched = await container.item('1', 'p').patch([{ op: 'incr', path: '/n', value: 1 }]);
+  assert.equal(patched.resource?.n, 2);
+  const batch = await container.items.batch(
+    [
+      { operationType: BulkOperationType.Create, resourceBody: { id: '2', pk: 'p' } },
+      { operationType: BulkOperationType.Read, id: '1' },
+    ],
+    'p',
+  );
+  assert.equal(batch.code, 200);
+  const sum = batch.result?.reduce((total, { requestCharge }) => total + requestCharge, 0) ?? 0;
+  assert.equal(sum.toFixed(2), Number(batch.headers?.['x-ms-request-charge']).toFixed(2));
+  assert.ok((await throttled(container)) > 0);
+});
+
+test('many writers at once all get through, at the pace that is provisioned', async () => {
+  const container = await newContainer();
+  const started = Date.now();
+  const writes = Array.from({ length: 90 }, (_, index) =>
+    container.items.create({ id: `w${index}`, pk: `p${index}` }),
+  );
+  const charges = (await Promise.all(writes)).map(({ requestCharge }) => requestCharge);
+  const spent = charges.reduce((sum, charge) => sum + charge, 0);
+  const tookMs = Date.now() - started;
+  assert.ok(tookMs >= ((spent - 400 - 7) * 1000) / 400, `${spent} in ${tookMs} ms`);
+  assert.ok((await throttled(container)) > 0);
+  const { resources } = await container.items.query('SELECT VALUE COUNT(1) FROM c').fetchAll();
+  assert.deepEqual(resources, [90]);
+});
+
+test('bulk gets through', async () => {
+  const container = await newContainer();
+  const operations = Array.from({ length: 250 }, (_, index) => ({
+    operationType: BulkOperationType.Create,
+    partitionKey: `p${index % 7}`,
+    resourceBody: { id: `b${index}`, pk: `p${index % 7}` },
+  }));
+  const results = await container.items.executeBulkOperations(operations as never);
+  const codes = results.map(
+    (result) => (result as { response?: { statusCode?: number } }).response?.statusCode,
+  );
+  assert.deepEqual([...new Set(codes)], [201]);
+  assert.ok((await throttled(container)) > 0);
+});
+
+test('queries and feeds get through, page by page', async () => {
+  const container = await newContainer();
+  for (let index = 0; index < 30; index++)
+    await container.items.create({ id: `${index}`, pk: 'p' });
+  await exhaust(container, 150);
+  const { resources } = await container.items
+    .query('SELECT c.id FROM c WHERE c.pk = "p"', { maxItemCount: 5 })
+    .fetchAll();
+  assert.equal(resources.length, 30);
+  assert.ok((await throttled(container)) > 0);
+});
+
+test('throughput is read and replaced through the SDK', async () => {
+  const container = await newContainer(700);
+  const { resource: offer } = await container.readOffer();
+  assert.equal(offer?.content?.offerThroughput, 700);
+  assert.ok(offer?.content && offer.id);
+  offer.content.offerThroughput = 1100;
+  const replaced = await client.offer(offer.id).replace(offer);
+  assert.equal(replaced.resource?.content?.offerThroughput, 1100);
+  const { container: scaled } = await client.database('d').containers.create({
+    id: 'scaled',
+    partitionKey: '/pk',
+    maxThroughput: 4000,
+  });
+  const autoscale = (await scaled.readOffer()).resource;
+  assert.equal(autoscale?.content?.offerAutopilotSettings?.maxThroughput, 4000);
+  assert.equal(autoscale?.content?.offerThroughput, 400);
+});
