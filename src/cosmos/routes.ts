@@ -120,7 +120,8 @@ for (const [verb, shape, operation, handle] of table) {
 
 /** What touches items; definitions and query plans cost a container nothing. */
 function isMetered(verb: Verb, shape: string): boolean {
-  if (verb === 'PLAN') return false;
+  // A batch sees to it itself.
+  if (verb === 'PLAN' || verb === 'BATCH') return false;
   const isRun = verb === 'POST' && shape === `${coll}/sprocs/*`;
   return isRun || shape.startsWith(`${coll}/docs`) || shape.startsWith(`${coll}/operations`);
 }

@@ -70,7 +70,7 @@ export async function runAtomically(
 
 /**
  * Each step is its own commit, in order. They share one wait for the disk, unless the first refusal
- * has to keep those behind it from being carried out.
+ * has to keep those behind it from being carried out; one that was there `before` does so, too.
  */
 export async function runSeparately(
   documents: Documents,
@@ -78,12 +78,14 @@ export async function runSeparately(
   steps: readonly Step[],
   continueOnError: boolean,
   at: Instant,
+  before: readonly StepResult[] = [],
 ): Promise<StepResults> {
   const moves = movesOf(documents, container, steps, at);
   const groups = continueOnError ? [moves] : moves.map((move) => [move]);
   const results: StepResult[] = [];
   for (const group of groups) {
-    if (!continueOnError && results.some(isRefused)) results.push(dependent());
+    const isOver = !continueOnError && (before.some(isRefused) || results.some(isRefused));
+    if (isOver) results.push(dependent());
     else results.push(...(await commitEach(documents, container, group, at)));
   }
   expectDeaths(documents, container, results);
@@ -101,8 +103,12 @@ export function stepCharge(container: StoredContainer, result: StepResult): numb
     case 'deleted':
       return result.charge;
     case 'refused':
-      return result.error.kind.status === 424 ? 0 : refusalCharge(result.error);
+      return isUntouched(result.error) ? 0 : refusalCharge(result.error);
   }
+}
+
+function isUntouched({ kind: { status } }: MayflyError): boolean {
+  return status === 424 || status === 429;
 }
 
 /** One step made ready: what it decides, and what its answer is when it was not refused. */

@@ -52,6 +52,18 @@ test('a new rate acts at once, and forgives no debt', () => {
   assert.equal(lower.waitMs(at(0)), 3);
 });
 
+test('those who are turned away come back one by one, within a second', () => {
+  const bucket = new Bucket(400, at(0));
+  for (let count = 0; count < 50; count++) bucket.spend(8, at(0));
+  const waits = Array.from({ length: 100 }, () => bucket.refuse(at(0)));
+  assert.equal(waits[0], 1);
+  assert.ok(Math.abs((waits[10] ?? 0) - 200) < 10, String(waits[10]));
+  assert.ok(waits.every((wait, index) => wait >= (waits[index - 1] ?? 0)));
+  assert.equal(waits.at(-1), 1001);
+  bucket.spend(8, at(5000));
+  assert.equal(bucket.waitMs(at(5000)), undefined);
+});
+
 // T16: what is left over
 
 test('T16: what the full bucket has no room for is left over, second by second', () => {
@@ -77,7 +89,7 @@ test('T16: while requests are refused nothing is left over', () => {
   assert.equal(bucket.leftover(at(500)), 200);
   bucket.spend(500, at(500));
   assert.ok(bucket.waitMs(at(500)));
-  bucket.refuse();
+  bucket.refuse(at(500));
   assert.equal(bucket.leftover(at(999)), 0);
 });
 

@@ -4,6 +4,9 @@
 import type { Instant } from '../time/instant.js';
 
 const SECOND_MS = 1000;
+/** Those who are turned away are spread over this time at the most. */
+const SPREAD_MS = 1000;
+const TYPICAL_WEIGHT = 0.1;
 
 export class Bucket {
   #perSecond: number;
@@ -11,6 +14,9 @@ export class Bucket {
   #at: Instant;
   /** What flowed over in this second and was not used; below zero the purge has a debt. */
   #spare = 0;
+  /** What requests cost of late, and when the last one that was turned away may come back. */
+  #typical = 5;
+  #lastTurn = 0;
 
   constructor(perSecond: number, at: Instant) {
     this.#perSecond = perSecond;
@@ -29,6 +35,11 @@ export class Bucket {
     this.#level = Math.min(this.#level, perSecond);
   }
 
+  level(at: Instant): number {
+    this.#fill(at);
+    return this.#level;
+  }
+
   /** How long to wait until there is something again; undefined while there is. */
   waitMs(at: Instant): number | undefined {
     this.#fill(at);
@@ -36,14 +47,22 @@ export class Bucket {
     return Math.floor((-this.#level * SECOND_MS) / this.#perSecond) + 1;
   }
 
-  /** Somebody was turned away, so nothing of this second is left over. */
-  refuse(): void {
+  /**
+   * Turns somebody away, so nothing of this second is left over. Returns how long to wait: until
+   * there is something again, and longer the more wait already, so that they come one by one.
+   */
+  refuse(at: Instant): number {
     this.#spare = Math.min(0, this.#spare);
+    const earliest = at + (this.waitMs(at) ?? 1);
+    const turn = this.#lastTurn + (this.#typical * SECOND_MS) / this.#perSecond;
+    this.#lastTurn = Math.min(Math.max(earliest, turn), earliest + SPREAD_MS);
+    return Math.ceil(this.#lastTurn - at);
   }
 
   spend(charge: number, at: Instant): void {
     this.#fill(at);
     this.#level -= charge;
+    this.#typical += (charge - this.#typical) * TYPICAL_WEIGHT;
   }
 
   leftover(at: Instant): number {
@@ -60,6 +79,7 @@ export class Bucket {
     const since = this.#at;
     this.#at = at;
     // A clock that was set back only starts anew.
+    if (at < since) this.#lastTurn = 0;
     if (at <= since) return;
     // A second ends with its last instant, so that whoever looks once in a second sees all of it.
     const second = at - 1 - ((at - 1) % SECOND_MS);

@@ -67,11 +67,17 @@ export class Budgets implements Leftover {
     if (!this.isEnforced) return;
     const now = this.#clock.now();
     const buckets = this.#bucketsOf(container, ranges);
-    const waitMs = Math.max(0, ...buckets.map((bucket) => bucket.waitMs(now) ?? 0));
-    if (waitMs === 0) return;
-    for (const bucket of buckets) bucket.refuse();
+    const empty = buckets.filter((bucket) => bucket.waitMs(now) !== undefined);
+    if (empty.length === 0) return;
     this.#accountOf(container.engine.id).throttled += 1;
-    throw new Throttled(waitMs);
+    throw new Throttled(Math.max(...empty.map((bucket) => bucket.refuse(now))));
+  }
+
+  /** What is left at this moment where the least is left; endless where nothing is enforced. */
+  room(container: StoredContainer, ranges: readonly number[]): number {
+    if (!this.isEnforced) return Number.POSITIVE_INFINITY;
+    const now = this.#clock.now();
+    return Math.min(...this.#bucketsOf(container, ranges).map((bucket) => bucket.level(now)));
   }
 
   /** Over several physical partitions a charge is divided evenly. */

@@ -4,23 +4,34 @@ import type { StoredContainer } from '../../catalog/resources.js';
 import {
   runAtomically,
   runSeparately,
+  type Step,
   type StepResult,
   type StepResults,
   stepCharge,
 } from '../../documents/batch.js';
 import { whileThere } from '../../documents/documents.js';
+import { Throttled } from '../../throughput/throttled.js';
 import { failure } from '../../value/errors.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import { checkOpenPartition } from '../access.js';
 import { type BatchOperation, operationOf, parseOperations } from '../batch-body.js';
+import { runWithin } from '../bulk-budget.js';
 import { namePath, ownerContainer, rangeOf } from '../find.js';
+import { metered } from '../meter.js';
 import { fullPartitionKey, scopeOf } from '../partition-header.js';
 import { chargeText, itemHeaders, type Reply } from '../reply.js';
 import { type CosmosRequest, flag, header } from '../request.js';
 import { checkSession } from '../session.js';
 import { refuseUnsupportedHeaders } from './write-item.js';
 
-export async function batchItems(request: CosmosRequest): Promise<Reply> {
+export function batchItems(request: CosmosRequest): Promise<Reply> {
+  // Bulk asks for request units piece by piece.
+  return flag(request.headers, ATOMIC) ? metered(request, runBatch) : runBatch(request);
+}
+
+const ATOMIC = 'x-ms-cosmos-batch-atomic';
+
+async function runBatch(request: CosmosRequest): Promise<Reply> {
   refuseUnsupportedHeaders(request);
   const mode = modeOf(request);
   ownerContainer(request);
@@ -33,12 +44,26 @@ export async function batchItems(request: CosmosRequest): Promise<Reply> {
   const operations = parsed.map((each) => operationOf(container, each, shared, context));
   for (const { partition } of operations) if (partition) checkOpenPartition(request, partition);
   await checkReads(request, container, operations);
-  const steps = operations.map(({ step }) => step);
   const outcome =
     mode.atomic && shared
-      ? await runAtomically(documents, container, shared, steps, at)
-      : await runSeparately(documents, container, steps, mode.continueOnError, at);
+      ? await runAtomically(documents, container, shared, stepsOf(operations), at)
+      : await runBulk(request, container, operations, mode.continueOnError);
   return replyOf(request, container, operations, outcome);
+}
+
+function runBulk(
+  { documents, budgets, at }: CosmosRequest,
+  container: StoredContainer,
+  operations: readonly BatchOperation[],
+  continueOnError: boolean,
+): Promise<StepResults> {
+  return runWithin(budgets, container, operations, (piece, before) =>
+    runSeparately(documents, container, stepsOf(piece), continueOnError, at, before),
+  );
+}
+
+function stepsOf(operations: readonly BatchOperation[]): readonly Step[] {
+  return operations.map(({ step }) => step);
 }
 
 interface Mode {
@@ -47,7 +72,7 @@ interface Mode {
 }
 
 function modeOf({ headers }: CosmosRequest): Mode {
-  const atomic = flag(headers, 'x-ms-cosmos-batch-atomic');
+  const atomic = flag(headers, ATOMIC);
   const name = 'x-ms-cosmos-batch-continue-on-error';
   const continueOnError = flag(headers, name);
   // Operations are carried out in their order always, so that either value is kept.
@@ -134,7 +159,11 @@ function resultPieces(
     case 'refused': {
       const { kind, message } = result.error;
       const first = start(kind.status, kind.subStatus);
-      return [first, `,"eTag":null,"resourceBody":null,"message":${JSON.stringify(message)}}`];
+      const { error } = result;
+      const wait =
+        error instanceof Throttled ? `,"retryAfterMilliseconds":${error.retryAfterMs}` : '';
+      const text = JSON.stringify(message);
+      return [first, `,"eTag":null,"resourceBody":null,"message":${text}${wait}}`];
     }
   }
 }
