@@ -6,6 +6,7 @@ import type { BelongingVerbs } from './belonging-verbs.js';
 import type { Reply } from './reply.js';
 import { type CosmosRequest, flag, header } from './request.js';
 import { batchItems } from './verbs/batch-items.js';
+import { findConflict, listConflicts, queryConflicts } from './verbs/conflicts.js';
 import { createContainer } from './verbs/create-container.js';
 import { createDatabase } from './verbs/create-database.js';
 import { createItem, upsertItem } from './verbs/create-item.js';
@@ -14,7 +15,6 @@ import { deleteDatabase } from './verbs/delete-database.js';
 import { deleteItem } from './verbs/delete-item.js';
 import { deletePartition } from './verbs/delete-partition.js';
 import { encryptionKeys } from './verbs/encryption-keys.js';
-import { listConflicts, queryConflicts } from './verbs/list-conflicts.js';
 import { listContainers } from './verbs/list-containers.js';
 import { listDatabases } from './verbs/list-databases.js';
 import { listItems } from './verbs/list-items.js';
@@ -79,6 +79,8 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['GET',    `${coll}/pkranges`,   'ListRanges',       listRanges],
   ['GET',    `${coll}/conflicts`,  'ListConflicts',    listConflicts],
   ['QUERY',  `${coll}/conflicts`,  'QueryConflicts',   queryConflicts],
+  ['GET',    `${coll}/conflicts/*`, 'ReadConflict',    findConflict],
+  ['DELETE', `${coll}/conflicts/*`, 'DeleteConflict',  findConflict],
   ['POST',   `${coll}/operations/partitionkeydelete`, 'DeletePartition', deletePartition],
 
   ['GET',    `${coll}/docs`,       'ListItems',        listItems],

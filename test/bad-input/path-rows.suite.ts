@@ -13,7 +13,6 @@ const unknownPaths: readonly Row[] = [
   `${CARTS}/docs/1/attachments`,
   `${CARTS}/docs/1/attachments/2`,
   `${CARTS}/pkranges/0`,
-  `${CARTS}/conflicts/1`,
   `${CARTS}/docs/1/docs/2`,
   '/_mayfly',
   '/_Mayfly/health',
