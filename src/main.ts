@@ -3,6 +3,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ADMIN_PREFIX, adminHandler } from './admin/server.js';
 import { Catalog } from './catalog/catalog.js';
+import { operations } from './cosmos/routes.js';
 import { cosmosHandler } from './cosmos/server.js';
 import type { Documents } from './documents/documents.js';
 import type { Engine } from './engine/engine.js';
@@ -13,6 +14,7 @@ import { MemoryStore } from './engine/kv/memory.js';
 import { entraOf } from './entra-rules.js';
 import { keepCertificate } from './http/certificate-files.js';
 import { type Exchange, nodeExchange } from './http/exchange.js';
+import { Faults } from './http/faults.js';
 import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
 import { type Listening, type ListenOptions, listen } from './http/listen.js';
 import { Metrics } from './http/metrics.js';
@@ -73,6 +75,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
       catalog,
       documents,
       budgets,
+      faults: new Faults(operations),
       purger,
       keys,
       metrics: new Metrics(),

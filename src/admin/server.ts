@@ -5,6 +5,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
 import { hasLeft, readBody } from '../http/body.js';
 import { codeOf } from '../http/codes.js';
+import type { Faults } from '../http/faults.js';
 import { checkHost } from '../http/host-guard.js';
 import { isAccountKey, type Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
@@ -14,6 +15,7 @@ import type { Instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { readClock, setClock } from './clock.js';
+import { addFault, clearFaults, listFaults, readFault, removeFault } from './faults.js';
 import { readMetrics } from './metrics.js';
 import { pausePurge, purgeNow, readPurge, resumePurge } from './purge.js';
 import { splitRanges } from './split.js';
@@ -24,6 +26,7 @@ export interface AdminFace {
   readonly catalog: Catalog;
   readonly documents: Documents;
   readonly budgets: Budgets;
+  readonly faults: Faults;
   readonly purger: Purger;
   readonly metrics: Metrics;
   readonly keys: Keys;
@@ -55,6 +58,11 @@ const routes: readonly (readonly [string, string, 'open' | 'key', Handler])[] = 
   ['POST', 'purge',                       'key',  purgeNow],
   ['POST', 'purge/pause',                 'key',  pausePurge],
   ['POST', 'purge/resume',                'key',  resumePurge],
+  ['GET',  'faults',                      'key',  listFaults],
+  ['POST', 'faults',                      'key',  addFault],
+  ['DELETE', 'faults',                    'key',  clearFaults],
+  ['GET',  'faults/*',                    'key',  readFault],
+  ['DELETE', 'faults/*',                  'key',  removeFault],
   ['POST', 'dbs/*/colls/*/split',         'key',  splitRanges],
   ['GET',  'dbs/*/colls/*/ttl',           'key',  readTtl],
   ['POST', 'dbs/*/colls/*/ttl/preview',   'key',  previewTtl],

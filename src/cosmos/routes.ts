@@ -1,5 +1,6 @@
 // The route table: every operation of the REST API on one screen.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Operation } from '../http/faults.js';
 import { failure } from '../value/errors.js';
 import type { Address } from './address.js';
 import type { BelongingVerbs } from './belonging-verbs.js';
@@ -127,6 +128,16 @@ function isMetered(verb: Verb, shape: string): boolean {
   const isRun = verb === 'POST' && shape === `${coll}/sprocs/*`;
   return isRun || shape.startsWith(`${coll}/docs`) || shape.startsWith(`${coll}/operations`);
 }
+
+/** What rules for faults can name. */
+export const operations: readonly Operation[] = table
+  .filter(([, , operation]) => operation !== 'Unsupported')
+  .map(([, shape, name]) => {
+    const parts = shape.split('/');
+    const resource = parts.filter((part) => part !== '*').at(-1) ?? '';
+    const names = parts.filter((part) => part === '*').length;
+    return { name, resource, names, hasId: parts.at(-1) === '*' };
+  });
 
 export function routeOf(method: string, address: Address, headers: IncomingHttpHeaders): Route {
   const verb = method === 'POST' ? postVerb(headers) : method;

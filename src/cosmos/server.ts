@@ -3,6 +3,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
 import { codeOf } from '../http/codes.js';
 import type { Exchange } from '../http/exchange.js';
+import type { Faults, Target } from '../http/faults.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
 import type { Budgets } from '../throughput/budgets.js';
@@ -15,13 +16,14 @@ import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
 import { checkPrincipal, type Entra, entraReader } from './entra.js';
+import { Dropped, struck } from './fault.js';
 import { ridLink } from './find.js';
 import { metered } from './meter.js';
 import { refusalPlace } from './refusal-place.js';
 import { chargeText, type Reply } from './reply.js';
 import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
 import { ResourceTokens } from './resource-token.js';
-import { allowedMethods, routeOf } from './routes.js';
+import { allowedMethods, type Route, routeOf } from './routes.js';
 import { checkConsistency } from './session.js';
 
 export interface CosmosFace {
@@ -29,6 +31,7 @@ export interface CosmosFace {
   readonly catalog: Catalog;
   readonly documents: Documents;
   readonly budgets: Budgets;
+  readonly faults: Faults;
   readonly keys: Keys;
   readonly entra: Entra;
   readonly metrics: Metrics;
@@ -57,6 +60,7 @@ export function cosmosHandler(face: CosmosFace) {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, tokens, exchange, activityId, trail);
     } catch (error) {
+      if (error instanceof Dropped) return exchange.drop();
       reply = errorReply(face, exchange, error, activityId, trail);
       // A client that went away is no failure to count, and nobody reads the answer.
       counts = error instanceof MayflyError || !exchange.abandoned();
@@ -101,12 +105,18 @@ async function answer(
   const permit = token?.kind === 'permit' ? token : undefined;
   const request = requestOf(face, exchange, address, activityId, tokens, permit);
   if (permit) await checkPermit(permit, route, request);
+  const run = () => (route.metered ? metered(request, route.handle) : route.handle(request));
+  const fault = face.faults.isIdle ? undefined : face.faults.strike(targetOf(route, address));
   try {
-    return await (route.metered ? metered(request, route.handle) : route.handle(request));
+    return await (fault ? struck(fault, run) : run());
   } catch (error) {
     trail.place = refusalPlace(request, error);
     throw error;
   }
+}
+
+function targetOf({ operation }: Route, { type, names }: Address): Target {
+  return { operation, resource: type, names };
 }
 
 function requestOf(

@@ -18,6 +18,8 @@ export interface Exchange {
   abandoned(): boolean;
   /** Headers are a flat list of names and values. */
   answer(status: number, headers: readonly string[], body: Uint8Array | undefined): void;
+  /** Ends the connection without an answer. */
+  drop(): void;
 }
 
 /** Up to this size a body is joined with its headers. */
@@ -33,6 +35,7 @@ export function nodeExchange(incoming: IncomingMessage, response: ServerResponse
     origin: () => originOf(headers, incoming.socket),
     body: (bytesMax) => readBody(incoming, bytesMax),
     abandoned: () => hasLeft(incoming) || incoming.socket.destroyed,
+    drop: () => incoming.socket.destroy(),
     answer: (status, fields, body) => {
       response.writeHead(status, fields as string[]);
       if (body === undefined) response.end();

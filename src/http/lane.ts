@@ -234,4 +234,8 @@ class LaneExchange implements Exchange {
   answer(status: number, headers: readonly string[], body: Uint8Array | undefined): void {
     this.#lane.answer(status, headers, body);
   }
+
+  drop(): void {
+    this.#socket.destroy();
+  }
 }

@@ -312,6 +312,10 @@ export const errorTable = {
     'Request rate is large. More Request Units may be needed, so no changes were made. Please retry this request later. Learn more: http://aka.ms/cosmosdb-error-429',
     3200,
   ),
+  faultInjected: gateway(
+    500,
+    'This answer was asked for by rule {rule} of /_mayfly/faults; nothing is wrong with the request.',
+  ),
   headersTooLarge: gateway(
     431,
     'The request headers are larger than the maximum of {limit} bytes.',

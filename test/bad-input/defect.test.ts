@@ -9,6 +9,7 @@ import type { Catalog } from '../../src/catalog/catalog.js';
 import { cosmosHandler } from '../../src/cosmos/server.js';
 import type { Documents } from '../../src/documents/documents.js';
 import { nodeExchange } from '../../src/http/exchange.js';
+import { Faults } from '../../src/http/faults.js';
 import { WELL_KNOWN_KEY } from '../../src/http/keys.js';
 import { Metrics } from '../../src/http/metrics.js';
 import { Budgets } from '../../src/throughput/budgets.js';
@@ -34,6 +35,7 @@ function brokenFace() {
   return {
     clock,
     catalog: catalog as unknown as Catalog,
+    faults: new Faults([]),
     budgets: new Budgets('measure', clock),
     documents: { entropy: systemEntropy() } as unknown as Documents,
     keys: { primary: WELL_KNOWN_KEY },
