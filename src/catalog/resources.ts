@@ -40,6 +40,7 @@ export function engineContainer(
   definition: ContainerDefinition,
   indexVersion: number,
 ): Container {
+  const minutes = definition.changeFeedPolicy?.retentionDuration ?? 0;
   return {
     id,
     partitionPaths: partitionPaths(definition.partitionKey),
@@ -51,6 +52,7 @@ export function engineContainer(
     })),
     indexing: indexingOf(definition.indexingPolicy, indexVersion),
     expiry: cosmosRules(definition.defaultTtl),
+    ...(minutes > 0 ? { retentionMs: minutes * 60_000 } : {}),
   };
 }
 

@@ -16,11 +16,16 @@ export function feedEtag({ after, since }: FeedPosition): string {
 
 /** An etag outdoes a time: clients go on sending the time they began with. */
 export function feedStart(headers: IncomingHttpHeaders): FeedPosition {
+  return positionOf(headers) ?? { after: 0, since: modifiedSince(headers) };
+}
+
+/** Now, or where a page has ended; undefined where the beginning or a time is asked for. */
+export function positionOf(headers: IncomingHttpHeaders): FeedPosition | undefined {
   for (const name of ['if-none-match', 'x-ms-continuation']) {
     const value = header(headers, name);
     if (value) return positionIn(name, value);
   }
-  return { after: 0, since: modifiedSince(headers) };
+  return undefined;
 }
 
 function positionIn(name: string, value: string): FeedPosition {

@@ -7,7 +7,7 @@ import { dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { failure, MayflyError } from '../value/errors.js';
 import type { PartitionKey } from '../value/partition-key.js';
-import { type Documents, refusalError, whileThere } from './documents.js';
+import { commitBatches, type Documents, refusalError, whileThere } from './documents.js';
 import { decidePatch, type ItemPatch } from './patch.js';
 import { type Conditions, type ItemWrite, prepareDelete, prepareWrite } from './write.js';
 
@@ -51,10 +51,7 @@ export async function runAtomically(
 ): Promise<StepResults> {
   const moves = movesOf(documents, container, steps, at);
   const changes = moves.map(changeOf);
-  const [outcome] = await whileThere(
-    container,
-    documents.engine.commit(container.engine, [{ partition, changes }], at),
-  );
+  const [outcome] = await commitBatches(documents, container, [{ partition, changes }], at);
   if (!outcome) throw new Error('one batch has one outcome');
   if ('refused' in outcome) {
     const { refused, index, lsn } = outcome;
@@ -263,10 +260,7 @@ async function commitEach(
   const batches = moves.flatMap((move) =>
     move.key ? [{ partition: move.key.partition, changes: [changeOf(move)] }] : [],
   );
-  const outcomes = await whileThere(
-    container,
-    documents.engine.commit(container.engine, batches, at),
-  );
+  const outcomes = await commitBatches(documents, container, batches, at);
   let next = 0;
   return moves.map((move) => {
     if (!move.key) return move.result(undefined);

@@ -6,7 +6,7 @@ import { deleteCharge, LOOKUP_CHARGE } from '../throughput/charges.js';
 import { breathe } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 import type { PartitionKey } from '../value/partition-key.js';
-import { type Documents, whileThere } from './documents.js';
+import { commitBatches, type Documents, whileThere } from './documents.js';
 
 const ITEMS_PER_COMMIT = 100;
 const BYTES_PER_COMMIT = 4 * 1024 * 1024;
@@ -27,11 +27,12 @@ export function deletePartition(
 }
 
 async function deleteAll(
-  { engine }: Documents,
+  documents: Documents,
   container: StoredContainer,
   partition: PartitionKey,
   at: Instant,
 ): Promise<PartitionDeleted> {
+  const { engine } = documents;
   const box = container.engine;
   const { lsn: start } = await engine.stats(box);
   const decide = (current: Item | undefined): Decision =>
@@ -47,7 +48,7 @@ async function deleteAll(
     for await (const { items, resume } of plan.run(at, budget)) {
       after = resume;
       const changes = items.map(({ key }) => ({ kind: 'update', id: key.id, decide }) as const);
-      const [outcome] = await engine.commit(box, [{ partition, changes }], at);
+      const [outcome] = await commitBatches(documents, container, [{ partition, changes }], at);
       if (!outcome || 'refused' in outcome) throw new Error('nothing here is refused');
       items.forEach(({ doc }, index) => {
         if (!outcome.items[index]) charge += deleteCharge(box, doc);

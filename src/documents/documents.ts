@@ -1,7 +1,14 @@
 // What the verbs of this room work with, and how an engine's refusals become errors for people.
 import { type StoredContainer, uniqueKeyPaths } from '../catalog/resources.js';
-import { ContainerGone, type Engine, type Refusal } from '../engine/engine.js';
+import {
+  ContainerGone,
+  type Engine,
+  type Refusal,
+  type WriteBatch,
+  type WriteOutcome,
+} from '../engine/engine.js';
 import type { Entropy } from '../time/entropy.js';
+import { type Instant, instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { failure, type MayflyError } from '../value/errors.js';
 
@@ -28,6 +35,19 @@ export function refusalError(refusal: Refusal, container: StoredContainer): Mayf
     default:
       throw new Error(`unknown refusal ${refusal satisfies never}`);
   }
+}
+
+/** Writes, and tells the purge when the versions that come of it are to be forgotten. */
+export async function commitBatches(
+  { engine, purger }: Documents,
+  container: StoredContainer,
+  batches: readonly WriteBatch[],
+  at: Instant,
+): Promise<readonly WriteOutcome[]> {
+  const { id, retentionMs } = container.engine;
+  const outcomes = await whileThere(container, engine.commit(container.engine, batches, at));
+  if (retentionMs !== undefined) purger.expect(id, instant(at + retentionMs));
+  return outcomes;
 }
 
 /**

@@ -85,7 +85,7 @@ function writtenSeconds(item: Item): number {
 }
 
 /** Going on from a position of another container, or of one restored, would skip changes. */
-async function knownPosition<T>(work: Promise<T>): Promise<T> {
+export async function knownPosition<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

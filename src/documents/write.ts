@@ -6,7 +6,7 @@ import { deleteCharge, writeCharge } from '../throughput/charges.js';
 import { checkItemTtl, cosmosFuses, dueAt } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import type { Doc } from '../value/doc.js';
-import { type Documents, refusalError, whileThere } from './documents.js';
+import { commitBatches, type Documents, refusalError } from './documents.js';
 
 export type WriteKind = 'create' | 'upsert' | 'replace';
 
@@ -118,10 +118,7 @@ export async function commitOne(
 ): Promise<{ readonly item: Item | undefined; readonly lsn: Lsn }> {
   const changes = [{ kind: 'update', id: key.id, decide } as const];
   const batches = [{ partition: key.partition, changes }];
-  const [outcome] = await whileThere(
-    container,
-    documents.engine.commit(container.engine, batches, at),
-  );
+  const [outcome] = await commitBatches(documents, container, batches, at);
   if (!outcome) throw new Error('one batch has one outcome');
   if ('refused' in outcome) {
     throw refusalError(outcome.refused, container).seenAt(outcome.lsn);

@@ -6,6 +6,7 @@ import { describeChanges } from './contract-changes.suite.js';
 import { describeExpiry } from './contract-expiry.suite.js';
 import { containerNamed, Fixture } from './contract-fixture.suite.js';
 import { describeScans } from './contract-scans.suite.js';
+import { describeVersions } from './contract-versions.suite.js';
 import { describeWrites } from './contract-writes.suite.js';
 import type { Engine } from './engine.js';
 
@@ -27,6 +28,7 @@ export function describeEngine(name: string, open: () => Promise<Engine>): void 
     describeScans(f);
     describeExpiry(f);
     describeChanges(f);
+    describeVersions(f);
 
     test('containers are listed, altered and dropped with all they hold', async () => {
       await f.put('1');

@@ -12,7 +12,9 @@ import type {
   Engine,
   Item,
   ItemKey,
+  Purge,
   Serial,
+  Versions,
   WriteOutcome,
 } from './engine.js';
 
@@ -62,12 +64,17 @@ export function withContract(engine: Engine): Engine {
       assertChanges(container, scan, page, at, budget.rowsMax);
       return page;
     },
+    ...(engine.versions && {
+      versions: async (container, scan, at, budget) => {
+        const page = await (engine as Required<Engine>).versions(container, scan, at, budget);
+        assertVersions(scan, page, budget.rowsMax);
+        return page;
+      },
+    }),
     nextExpiry: (container) => engine.nextExpiry(container),
     purge: async (container, at, rowsMax) => {
       const purge = await engine.purge(container, at, rowsMax);
-      assert(purge.purged <= rowsMax, 'a purge removes at most what it may');
-      const due = purge.next !== undefined && purge.next <= at;
-      assert(!due || purge.purged > 0, 'a purge with something due makes progress');
+      assertPurge(purge, at, rowsMax);
       return purge;
     },
     expiries: async (container, scan) => {
@@ -121,6 +128,33 @@ function assertChanges(
     last = item.lsn;
   }
   const whole = items.filter((item) => item.lsn < last);
+  assert(whole.length < Math.max(1, rowsMax), 'one batch more than asked for');
+}
+
+function assertPurge({ purged, trimmed = 0, next }: Purge, at: Instant, rowsMax: number): void {
+  const done = purged + trimmed;
+  assert(done <= rowsMax, 'a purge removes and forgets at most what it may');
+  const due = next !== undefined && next <= at;
+  assert(!due || done > 0, 'a purge with something due makes progress');
+}
+
+function assertVersions(
+  scan: ChangeScan,
+  { versions, upTo, isEnd, lsn }: Versions,
+  rowsMax: number,
+): void {
+  const after = scan.after === 'now' ? upTo : scan.after;
+  assert(upTo <= lsn, 'a position that the container has not reached');
+  assert(isEnd ? upTo >= after : upTo > after, 'a page of versions makes progress');
+  let last = after;
+  for (const version of versions) {
+    assert(version.lsn >= last && version.lsn > after && version.lsn <= upTo, 'out of order');
+    assert((version.kind === 'create') === (version.previous === undefined), 'what came before');
+    assert((version.kind === 'delete') === (version.doc === undefined), 'what came of it');
+    assert(!version.previous || version.previous.lsn <= version.lsn, 'before comes earlier');
+    last = version.lsn;
+  }
+  const whole = versions.filter((version) => version.lsn < last);
   assert(whole.length < Math.max(1, rowsMax), 'one batch more than asked for');
 }
 

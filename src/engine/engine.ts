@@ -33,6 +33,8 @@ export interface Container {
   readonly indexes: readonly IndexDef[];
   readonly indexing: Indexing;
   readonly expiry: readonly ExpiryRule[];
+  /** How long all versions and deletes stay readable; absent where only the latest count. */
+  readonly retentionMs?: number;
 }
 /** Unique indexes hold per logical partition; a missing value counts as null. */
 export interface IndexDef {
@@ -206,6 +208,26 @@ export interface Changes {
   readonly lsn: Lsn;
 }
 
+/** One thing that happened to an item. */
+export interface Version {
+  readonly kind: 'create' | 'replace' | 'delete';
+  readonly key: ItemKey;
+  readonly lsn: Lsn;
+  readonly at: Instant;
+  /** As it was written; a delete has none. */
+  readonly doc: Doc | undefined;
+  /** The version before it: where it was written, and itself as far as it is known. */
+  readonly previous: { readonly lsn: Lsn; readonly doc: Doc | undefined } | undefined;
+  /** Whether it was deleted because its time had come. */
+  readonly expired: boolean;
+}
+export interface Versions extends Omit<Changes, 'items'> {
+  /** In the order they happened. What one batch has written is never divided. */
+  readonly versions: readonly Version[];
+}
+/** Some of the versions behind the position are not kept, or not any more. */
+export class VersionsForgotten extends Error {}
+
 export interface Stats {
   /** Items kept, dead and unpurged ones included. */
   readonly items: number;
@@ -218,6 +240,8 @@ export interface Stats {
 export interface Purge {
   readonly purged: number;
   readonly bytes: number;
+  /** How many versions it has forgotten. */
+  readonly trimmed?: number;
   readonly next: Instant | undefined;
 }
 /** One fuse as operators see it: when the item it belongs to is due under the rules asked about. */
@@ -262,7 +286,12 @@ export interface Engine {
   ): Promise<readonly WriteOutcome[]>;
   /** Throws `BadResume` for a position that the container has not reached. */
   changes(container: Container, scan: ChangeScan, at: Instant, budget: Budget): Promise<Changes>;
-  // expiry
+  /**
+   * Every version, for containers that keep them. Throws `BadResume` as above, and
+   * `VersionsForgotten`. Absent where an engine keeps none.
+   */
+  versions?(container: Container, scan: ChangeScan, at: Instant, budget: Budget): Promise<Versions>;
+  // expiry: of items, and of versions by their retention
   nextExpiry(container: Container): Promise<Instant | undefined>;
   purge(container: Container, at: Instant, rowsMax: number): Promise<Purge>;
   // for operators: these two also show items that are dead and not yet purged

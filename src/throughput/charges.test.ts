@@ -121,7 +121,7 @@ test('a query costs more by all that it does', () => {
 });
 
 test('an empty feed page is a look-up; scripts sum up; purging costs what reading would', () => {
-  assert.equal(feedCharge([]), 1);
+  assert.equal(feedCharge(0, 0), 1);
   assert.equal(scriptCharge(12.4, 0), 13.4);
   assert.ok(scriptCharge(0, 100) > scriptCharge(0, 10));
   assert.equal(purgeCharge(10, 10 * KB), 10);

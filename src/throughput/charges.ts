@@ -98,10 +98,9 @@ export function pageCharge(work: PageWork, isFirst: boolean): number {
 }
 
 /** Of the change feed: asking costs a look-up, and what is new what it takes to load it. */
-export function feedCharge(items: readonly Item[]): number {
-  if (items.length === 0) return LOOKUP_CHARGE;
-  const bytes = bytesOf(items);
-  const work = { documents: items.length, documentBytes: bytes, answerBytes: bytes, ranges: 1 };
+export function feedCharge(documents: number, bytes: number): number {
+  if (documents === 0) return LOOKUP_CHARGE;
+  const work = { documents, documentBytes: bytes, answerBytes: bytes, ranges: 1 };
   return round(LOOKUP_CHARGE + pageCharge(work, false));
 }
 

@@ -13,6 +13,8 @@ export interface Purgeable {
 export interface PurgePass {
   readonly purged: number;
   readonly bytes: number;
+  /** Versions that were forgotten, which are no items. */
+  readonly trimmed?: number;
   readonly next: Instant | undefined;
 }
 export interface PurgerStatus {
@@ -195,7 +197,7 @@ export class Purger {
         const pass = await this.#pass(target, ROWS_IDLE, true);
         purged += pass.purged;
         const due = pass.next !== undefined && pass.next <= this.#clock.now();
-        if (!due || pass.purged === 0) break;
+        if (!due || pass.purged + (pass.trimmed ?? 0) === 0) break;
         await breathe();
         target = this.#watched.get(id)?.target;
       }

@@ -35,6 +35,11 @@ export const errorTable = {
     'The input PageSize {value} is invalid. Ensure to pass a valid page size which must be a positive integer or -1 for a dynamic page size.',
   ),
   invalidContinuation: gateway(400, 'Invalid Continuation Token'),
+  outsideRetention: gateway(400, 'You must read the change feed from within the retention period.'),
+  versionsNotKept: gateway(
+    400,
+    'The change feed of all versions and deletes needs a container that keeps them: set changeFeedPolicy.retentionDuration of the container to a number of minutes.',
+  ),
   invalidSessionToken: gateway(400, "The session token provided '{value}' is invalid."),
   consistencyTooStrong: gateway(
     400,

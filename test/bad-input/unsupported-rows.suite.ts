@@ -39,8 +39,8 @@ export const unsupportedRows: readonly Row[] = [
     headers: { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
     body: Buffer.from([0x81, 0, 0, 0]),
   }),
-  unsupported('GET', DOCS, 'The change feed of all versions (A-IM: Full-Fidelity Feed)', {
-    'a-im': 'Full-Fidelity Feed',
+  row('GET', DOCS, 400, ['changeFeedPolicy.retentionDuration'], {
+    headers: { 'a-im': 'Full-Fidelity Feed', 'if-none-match': '*' },
   }),
   ...['pre', 'post'].map((when) =>
     row('POST', DOCS, 400, ["Running the trigger 't1'", 'is not supported'], {

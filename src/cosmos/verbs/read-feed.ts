@@ -1,47 +1,52 @@
-// GET /dbs/{db}/colls/{coll}/docs with A-IM: the change feed, latest version only.
+// GET /dbs/{db}/colls/{coll}/docs with A-IM: the change feed, of latest versions or of all.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { StoredContainer } from '../../catalog/resources.js';
 import { readFeed as read } from '../../documents/feed.js';
 import type { Item } from '../../engine/engine.js';
-import { feedCharge } from '../../throughput/charges.js';
+import { bytesOf } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
+import { changeReply } from '../change-page.js';
 import { feedEtag, feedStart } from '../feed-position.js';
-import { namePath, ownerContainer, rangesIn } from '../find.js';
+import { ownerContainer } from '../find.js';
 import { scopeOf } from '../partition-header.js';
-import { itemHeaders, type Reply, rowsBody } from '../reply.js';
+import type { Reply } from '../reply.js';
 import { type CosmosRequest, header, pageOf } from '../request.js';
-import { containerRid } from '../rid.js';
-import { checkSession } from '../session.js';
+import { readVersions } from './read-versions.js';
 
-export async function readFeed(request: CosmosRequest): Promise<Reply> {
-  checkMode(header(request.headers, 'a-im') ?? '');
+export function readFeed(request: CosmosRequest): Promise<Reply> {
+  const { headers } = request;
+  const mode = header(headers, 'a-im') ?? '';
   const container = ownerContainer(request);
+  // An older format had other envelopes; those who ask for none get the one there is.
+  const wrapped = isWrapped(headers);
+  switch (mode.trim().toLowerCase()) {
+    case 'incremental feed':
+      return readLatest(request, container, wrapped ? withMetadata : withLsn);
+    case 'full-fidelity feed':
+      return readVersions(request, container);
+    default: {
+      const why = 'It must be Incremental Feed or Full-Fidelity Feed.';
+      throw failure('invalidHeader', { header: 'a-im', value: mode, why });
+    }
+  }
+}
+
+async function readLatest(
+  request: CosmosRequest,
+  container: StoredContainer,
+  rowOf: (item: Item) => Uint8Array | string,
+): Promise<Reply> {
   const scope = scopeOf(request.headers, container);
   const { itemsMax } = pageOf(request.headers);
   const from = feedStart(request.headers);
-  const rowOf = isWrapped(request.headers) ? wrapped : withLsn;
   const page = await read(request.documents, container, scope, { itemsMax, from }, request.at);
-  checkSession(request.headers, container, page.lsn);
-  const isNews = page.items.length > 0 || !page.isEnd;
-  const charge = feedCharge(page.items);
-  const path = namePath(request, container);
-  const headers = itemHeaders(container, path, rangesIn(container, scope), page.lsn, charge);
-  const etag = feedEtag(page.next);
-  headers.push('etag', etag, 'x-ms-item-count', String(page.items.length));
-  if (!isNews) return { status: 304, headers, body: undefined };
-  headers.push('x-ms-continuation', etag);
-  const rows = page.items.map(rowOf);
-  return { status: 200, headers, body: rowsBody(containerRid(container), 'Documents', rows) };
-}
-
-function checkMode(mode: string): void {
-  const name = mode.trim().toLowerCase();
-  if (name === 'incremental feed') return;
-  if (name === 'full-fidelity feed') {
-    const what = `The change feed of all versions (A-IM: ${mode})`;
-    throw failure('notSupported', { what, hint: 'There is A-IM: Incremental Feed.' });
-  }
-  const why = 'It must be Incremental Feed.';
-  throw failure('invalidHeader', { header: 'a-im', value: mode, why });
+  return changeReply(request, container, scope, {
+    rows: page.items.map(rowOf),
+    bytes: bytesOf(page.items),
+    etag: feedEtag(page.next),
+    isEnd: page.isEnd,
+    lsn: page.lsn,
+  });
 }
 
 const WIRE_FORMAT = 'x-ms-cosmos-changefeed-wire-format-version';
@@ -56,7 +61,7 @@ function isWrapped(headers: IncomingHttpHeaders): boolean {
 }
 
 /** What is not part of the document beside it. */
-function wrapped({ doc, lsn }: Item): Uint8Array {
+function withMetadata({ doc, lsn }: Item): Uint8Array {
   const { _ts: crts } = doc.value as { readonly _ts: number };
   const metadata = Buffer.from(`,"metadata":${JSON.stringify({ lsn, crts })}}`);
   return Buffer.concat([Buffer.from('{"current":'), doc.bytes, metadata]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { breathe } from '../../time/clock.js';
 import { docFromValue } from '../../value/doc.js';
-import { containerNamed } from '../contract-fixture.suite.js';
+import { containerNamed, NOW } from '../contract-fixture.suite.js';
 import { buildIndex } from './builder.js';
 import { Committer } from './committer.js';
 import { type Place, storeItem } from './entries.js';
@@ -23,7 +23,7 @@ async function withItems() {
     for (let serial = 1; serial <= ITEMS; serial++) {
       const draft = { id: `${serial}`, etag: '', fuses: [], doc: docFromValue({ a: serial % 7 }) };
       const key = { partition: [serial], id: draft.id };
-      storeItem(writes, old, key, draft, { serial, lsn: serial }, undefined);
+      storeItem(writes, old, key, draft, { serial, lsn: serial, at: NOW }, undefined);
     }
     head.nextSerial = ITEMS + 1;
   });

@@ -6,6 +6,7 @@
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
+import type { PartitionKey } from '../../value/partition-key.js';
 import {
   BadResume,
   type Budget,
@@ -39,6 +40,7 @@ export function readChanges(
   const after = scan.after === 'now' ? stored : scan.after;
   if (after > stored) throw new BadResume();
   const to = changeKey(slot, stored + 1, 0);
+  const isPart = scan.partition !== undefined || (scan.span && !isWhole(scan.span));
   const items: Item[] = [];
   let passed: Lsn = after;
   let bytes = 0;
@@ -56,7 +58,7 @@ export function readChanges(
       lookedAt += 1;
       const item = changedItem(store, place, key);
       if (!item || !isLive(item.fuses, place.container.expiry, at)) continue;
-      if (!belongs(item, place, scan)) continue;
+      if (isPart && !isInScope(item.key.partition, place, scan)) continue;
       items.push(item);
       bytes += item.doc.bytes.length;
     }
@@ -74,9 +76,12 @@ function changedItem(store: Reader, { head }: Place, key: Key): Item | undefined
   return item?.lsn === lsnOf(key) ? item : undefined;
 }
 
-function belongs(item: Item, place: Place, { partition, span }: ChangeScan): boolean {
-  if (!partition && (!span || isWhole(span))) return true;
-  const { partition: own } = item.key;
+/** Whether a change of this partition is one of those that were asked for. */
+export function isInScope(
+  own: PartitionKey,
+  place: Place,
+  { partition, span }: ChangeScan,
+): boolean {
   if (partition?.some((part, index) => part !== own[index])) return false;
   if (!span || isWhole(span)) return true;
   const epk = effectivePartitionKey(own, place.container.partitionHash);

@@ -70,17 +70,17 @@ function applyChange(
   if ('refuse' in decision) return { refused: decision.refuse };
   if ('keep' in decision) return { item: current };
   if ('delete' in decision) {
-    if (current) removeItem(writes, place, current);
+    if (current) removeItem(writes, place, current, { ...moment, expired: false });
     return { item: undefined };
   }
   // An expired item that was not purged yet makes room for the new one, which is another item with
   // another serial.
-  if (kept && !current) removeItem(writes, place, kept);
+  if (kept && !current) removeItem(writes, place, kept, { ...moment, expired: true });
   const serial = current?.serial ?? head.nextSerial;
-  const clash = clearUniqueKeys(writes, place, { key, doc: decision.put.doc, serial }, moment.at);
+  const clash = clearUniqueKeys(writes, place, { key, doc: decision.put.doc, serial }, moment);
   if (clash !== undefined) return { refused: { uniqueIndex: clash } };
   if (!current) head.nextSerial += 1;
-  const item = storeItem(writes, place, key, decision.put, { serial, lsn: moment.lsn }, current);
+  const item = storeItem(writes, place, key, decision.put, { serial, ...moment }, current);
   return { item };
 }
 
@@ -89,15 +89,15 @@ function clearUniqueKeys(
   writes: WriteSet,
   place: Place,
   item: Pick<Item, 'key' | 'doc' | 'serial'>,
-  at: Instant,
+  moment: Moment,
 ): string | undefined {
   for (const { index, key } of uniqueEntries(place, item)) {
     const held = writes.get(key);
     const holder = held && readSerial(held);
     if (holder === undefined || holder === item.serial) continue;
     const other = loadItem(writes, place, holder);
-    if (other && isLive(other.fuses, place.container.expiry, at)) return index;
-    if (other) removeItem(writes, place, other);
+    if (other && isLive(other.fuses, place.container.expiry, moment.at)) return index;
+    if (other) removeItem(writes, place, other, { ...moment, expired: true });
   }
   return undefined;
 }

@@ -7,6 +7,7 @@ import type { Committer } from './committer.js';
 import { Head } from './head.js';
 import { containerKey, headKey, type Slot, slotRange, tableRange } from './keys.js';
 import type { Store } from './store.js';
+import { beginVersions } from './version-log.js';
 import type { WriteSet } from './write-set.js';
 
 const SWEEP_KEYS = 500;
@@ -132,6 +133,7 @@ export class Containers {
     const head = new Head(slot, stored.rules, stored.indexes);
     const numbers = this.#store.get(headKey(slot));
     if (numbers) head.load(numbers);
+    head.retentionMs = stored.container.retentionMs;
     this.#known.set(stored.container.id, { container: stored.container, head });
     head.follow(stored.container.indexing);
     this.#build(stored.container.id, head);
@@ -141,6 +143,9 @@ export class Containers {
     await this.#committer.submit((writes) => {
       // From here on, writes make entries by the new rules; what was there before is left to the
       // builder.
+      if (head.retentionMs === undefined && container.retentionMs !== undefined) {
+        beginVersions(writes, head);
+      }
       head.learn(container);
       head.follow(container.indexing);
       this.#known.set(container.id, { container, head });

@@ -1,6 +1,7 @@
 // An item and all its entries: the only file that knows which entries an item has. Writing,
 // replacing, removing and checking an item all go through the same list, so that none can forget
 // one.
+import type { Instant } from '../../time/instant.js';
 import { docFromBytes } from '../../value/doc.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import { valueAt } from '../../value/path.js';
@@ -21,6 +22,7 @@ import {
 import { changedEntries, pathEntries } from './path-index.js';
 import { decodeRecord, encodeRecord } from './record.js';
 import type { Key } from './store.js';
+import { logVersion } from './version-log.js';
 import type { WriteSet } from './write-set.js';
 
 export interface Place {
@@ -54,7 +56,7 @@ export function storeItem(
   place: Place,
   key: ItemKey,
   draft: Draft,
-  at: { readonly serial: Serial; readonly lsn: Lsn },
+  at: { readonly serial: Serial; readonly lsn: Lsn; readonly at: Instant },
   previous: Item | undefined,
 ): Item {
   const { head } = place;
@@ -81,12 +83,21 @@ export function storeItem(
   }
   writes.put(changeKey(head.slot, at.lsn, at.serial), NOTHING);
   for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
+  const kind = previous ? 'replace' : 'create';
+  logVersion(writes, head, item, { kind, at: at.at, lsn: at.lsn, previous: previous?.lsn });
   head.items += previous ? 0 : 1;
   head.bytes += draft.doc.bytes.length - (previous?.doc.bytes.length ?? 0);
   return item;
 }
 
-export function removeItem(writes: WriteSet, place: Place, item: Item): void {
+export function removeItem(
+  writes: WriteSet,
+  place: Place,
+  item: Item,
+  { lsn, at, expired }: { readonly lsn: Lsn; readonly at: Instant; readonly expired: boolean },
+): void {
+  const kind = expired ? 'expire' : 'delete';
+  logVersion(writes, place.head, item, { kind, at, lsn, previous: item.lsn });
   for (const entry of allEntries(writes, place, item)) writes.remove(entry);
   if (isLazy(place)) writes.remove(waitingKey(place.head.slot, item.serial));
   place.head.items -= 1;

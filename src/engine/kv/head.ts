@@ -41,6 +41,10 @@ export class Head {
   index: IndexState = { version: 0, ready: true, builtTo: 0, goal: 1 };
   /** Set when a group of writes has changed it; cleared when that group stores it. */
   changed = false;
+  /** How long versions are kept, as writes go by at this moment. */
+  retentionMs: number | undefined;
+  /** Numbers the versions that are logged; they only have to grow within a commit. */
+  versions = 0;
   /** False while the last entries of a build are on their way to the store. */
   isIndexStored = true;
 
@@ -53,6 +57,7 @@ export class Head {
   learn(container: Container): void {
     for (const rule of container.expiry) this.rules.add(rule.name);
     for (const index of container.indexes) this.indexes.add(index.name);
+    this.retentionMs = container.retentionMs;
   }
 
   /** Rules of another version make the index worthless, unless there is nothing to index. */

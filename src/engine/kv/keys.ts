@@ -12,6 +12,8 @@
 //   container   'X'    rule, instant, serial   bytes    expiry order: fuses by rule
 //   container   'U'    index, pk, values       serial   unique keys
 //   container   'I'    version, path, value, serial   -  index over paths (path-index.ts)
+//   container   'V'    lsn, number             all versions, where they are kept (versions.ts)
+//   container   'V'                            from which lsn on they are complete
 //   container   'W'    serial                  in a lazy container: waits for the index over paths,
 //                                              with the document it still goes by, if any
 //
@@ -42,6 +44,7 @@ const table = {
   expiry: 0x58,
   unique: 0x55,
   path: 0x49,
+  version: 0x56,
   waiting: 0x57,
 } as const;
 export type Table = keyof typeof table;
@@ -99,6 +102,15 @@ export function changeKey(slot: Slot, lsn: Lsn, serial: Serial): Key {
   writeSerial(key, serial, PREFIX_BYTES + SERIAL_BYTES);
   return key;
 }
+
+/** `number` tells versions of one commit apart, in their order. */
+export function versionKey(slot: Slot, lsn: Lsn, number: number): Key {
+  const key = prefix(slot, 'version', 2 * SERIAL_BYTES);
+  writeSerial(key, lsn, PREFIX_BYTES);
+  writeSerial(key, number, PREFIX_BYTES + SERIAL_BYTES);
+  return key;
+}
+export const versionsFromKey = (slot: Slot): Key => prefix(slot, 'version', 0);
 
 export function expiryKey(slot: Slot, rule: number, at: number, serial: Serial): Key {
   const key = prefix(slot, 'expiry', 1 + 2 * SERIAL_BYTES);
@@ -181,7 +193,7 @@ export const serialAtEnd = (key: Key): Serial =>
 /** Reads the instant of an expiry key. */
 export const instantOf = (key: Key): number => key.readUIntBE(PREFIX_BYTES + 1, SERIAL_BYTES);
 
-/** Reads the position of a change key. */
+/** Reads the position of a change or version key. */
 export const lsnOf = (key: Key): Lsn => key.readUIntBE(PREFIX_BYTES, SERIAL_BYTES);
 
 /** As `writeUIntBE` for six bytes, in a third of its time. */

@@ -17,6 +17,7 @@ import type {
   ScanRequest,
   Serial,
   Stats,
+  Versions,
   WriteBatch,
   WriteOutcome,
 } from '../engine.js';
@@ -31,6 +32,7 @@ import { storedLsn } from './head.js';
 import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
+import { dueVersions, nextTrim, readVersions, trimVersions } from './versions.js';
 
 /** `report` is told of background work that failed and is tried again. */
 export async function openKvEngine(
@@ -130,8 +132,20 @@ class KvEngine implements Engine {
     return readChanges(this.#store, this.#place(container), scan, at, budget);
   }
 
+  async versions(
+    container: Container,
+    scan: ChangeScan,
+    at: Instant,
+    budget: Budget,
+  ): Promise<Versions> {
+    return readVersions(this.#store, this.#place(container), scan, at, budget);
+  }
+
   async nextExpiry(container: Container): Promise<Instant | undefined> {
-    return nextDue(this.#store, this.#place(container));
+    const place = this.#place(container);
+    const item = nextDue(this.#store, place);
+    const version = nextTrim(this.#store, place);
+    return item !== undefined && version !== undefined && version > item ? item : (version ?? item);
   }
 
   async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
@@ -149,7 +163,17 @@ class KvEngine implements Engine {
       gone.purged += purged;
       gone.bytes += bytes;
     }
-    return { ...gone, next: nextDue(this.#store, this.#place(container)) };
+    const trimmed = await this.#trim(container, at, rowsMax - gone.purged);
+    const next = await this.nextExpiry(container);
+    return { ...gone, ...(trimmed > 0 ? { trimmed } : {}), next };
+  }
+
+  async #trim(container: Container, at: Instant, rowsMax: number): Promise<number> {
+    const due = dueVersions(this.#store, this.#place(container), at, rowsMax);
+    if (due.length > 0) {
+      await this.#committer.submit((writes) => trimVersions(writes, this.#place(container), due));
+    }
+    return due.length;
   }
 
   async expiries(container: Container, scan: ExpiryScan) {

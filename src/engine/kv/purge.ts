@@ -71,7 +71,7 @@ export function purgeItems(
   for (const serial of serials) {
     const item = loadItem(writes, place, serial);
     if (!item || isLive(item.fuses, container.expiry, at)) continue;
-    removeItem(writes, place, item);
+    removeItem(writes, place, item, { lsn: head.lsn + 1, at, expired: true });
     purged += 1;
     bytes += item.doc.bytes.length;
   }
