@@ -8,7 +8,7 @@ import type { StoredContainer } from '../catalog/resources.js';
 import { failure } from '../value/errors.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
 import { ownerContainer } from './find.js';
-import { scopeOf } from './partition-header.js';
+import { fullPartitionKey, scopeOf } from './partition-header.js';
 import type { CosmosRequest } from './request.js';
 import type { Route } from './routes.js';
 import { itemId } from './verbs/replace-item.js';
@@ -84,7 +84,10 @@ function checkPartition(
   const isExecution = shape === `${CONTAINER}/sprocs/*` && route.verb === 'POST';
   const isInside = /^dbs\/\*\/colls\/\*\/(docs|operations)(\/|$)/.test(shape) || isExecution;
   if (!isInside) throw outside();
-  const given = scopeOf(request.headers, container).partition;
+  const isPoint = shape.endsWith('/*');
+  const given = isPoint
+    ? fullPartitionKey(request.headers, container)
+    : scopeOf(request.headers, container).partition;
   // The operations of a batch may have their keys with them, where batchItems looks.
   if (given === undefined && route.verb === 'BATCH') return;
   if (!given || !samePartitionKey(given, partition)) throw outside();
