@@ -20,6 +20,9 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...['value', 'time', 'engine', 'catalog', 'query', 'sql', 'documents', 'throughput', 'http'],
   ],
   admin: ['value', 'time', 'engine', 'catalog', 'documents', 'throughput', 'http'],
+  mongo: [
+    ...['value', 'time', 'engine', 'catalog', 'query', 'mql', 'documents', 'throughput', 'http'],
+  ],
   cli: ['time', ''],
 };
 /** Files directly in src put the rooms together, and may see all of them. */

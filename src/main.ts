@@ -18,6 +18,8 @@ import { Faults } from './http/faults.js';
 import { isWellFormedKey, type Keys, WELL_KNOWN_KEY } from './http/keys.js';
 import { type Listening, type ListenOptions, listen } from './http/listen.js';
 import { Metrics } from './http/metrics.js';
+import { ACCOUNT_NAMES } from './mongo/auth/users.js';
+import { type MongoOptions, serveMongo } from './mongo/face.js';
 import { isLoopback, type StartOptions, withDefaults } from './options.js';
 import { Budgets } from './throughput/budgets.js';
 import { type Clock, every, rest, systemClock, VirtualClock } from './time/clock.js';
@@ -35,6 +37,8 @@ export interface Mayfly {
   readonly port: number;
   readonly key: string;
   readonly connectionString: string;
+  /** `mongodb://…` with user and password, unless that port is off. */
+  readonly mongo: string | undefined;
   /** With `clock: 'virtual'` this is a `VirtualClock`: freeze, set, advance. */
   readonly clock: Clock;
   /** Purges until nothing is due. */
@@ -66,7 +70,8 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   try {
     const engine = await openEngine(options.data, clock, log, closing);
     closing.push(() => purger.close());
-    const catalog = await Catalog.open({ engine, entropy, purger }, clock.now());
+    const documentTtl = options.mongoDocumentTtl;
+    const catalog = await Catalog.open({ engine, entropy, purger, documentTtl }, clock.now());
     budgets.follow(catalog);
     const countsUnpurged = options.countIncludesUnpurged ?? false;
     const documents: Documents = { engine, entropy, purger, countsUnpurged };
@@ -102,11 +107,38 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
       ...dispatchers(cosmos, admin, load, clock),
     });
     closing.push(() => listening.drain(rest(DRAIN_MS)));
-    return running(options, keys, listening, { clock, purger, closing });
+    const mongo = await openMongo(options, {
+      ...shared,
+      entropy,
+      secureContext: certificate,
+      busy: () => begin(load),
+      report: (error, command) => log('error', 'defect', { error, command }),
+    });
+    if (mongo) closing.push(() => mongo.drain(rest(DRAIN_MS)));
+    return running(options, keys, listening, { clock, purger, closing, mongoPort: mongo?.port });
   } catch (error) {
     await closeAll(closing);
     throw error;
   }
+}
+
+async function openMongo(
+  options: ReturnType<typeof withDefaults>,
+  parts: Omit<MongoOptions, 'host' | 'port' | 'tls' | 'data' | 'personality'>,
+): Promise<
+  { readonly port: number; drain(deadline: Promise<unknown>): Promise<void> } | undefined
+> {
+  const { mongoPort, host, tls, data, mongoTopology } = options;
+  if (mongoPort === 'off') return undefined;
+  return serveMongo({ ...parts, host, tls, data, port: mongoPort, personality: mongoTopology });
+}
+
+function begin(load: { active: number; begun: number }): () => void {
+  load.active += 1;
+  load.begun += 1;
+  return () => {
+    load.active -= 1;
+  };
 }
 
 /** The official emulator serves its certificate here, and scripts that know that keep working. */
@@ -173,6 +205,7 @@ function running(
     readonly clock: Clock;
     readonly purger: Purger;
     readonly closing: (() => Promise<void> | void)[];
+    readonly mongoPort: number | undefined;
   },
 ): Mayfly {
   const { port, schemes } = listening;
@@ -183,6 +216,8 @@ function running(
     cosmos,
     port,
     key: keys.primary,
+    mongo:
+      parts.mongoPort === undefined ? undefined : mongoUrl(host, parts.mongoPort, options, keys),
     connectionString: `AccountEndpoint=${cosmos};AccountKey=${keys.primary};`,
     clock: parts.clock,
     purge: () => parts.purger.runNow(),
@@ -191,6 +226,17 @@ function running(
       return closed;
     },
   };
+}
+
+/** The account is the user, its key the password. */
+function mongoUrl(
+  host: string,
+  port: number,
+  { tls }: ReturnType<typeof withDefaults>,
+  { primary }: Keys,
+): string {
+  const secure = tls === 'only' ? '?tls=true' : '';
+  return `mongodb://${ACCOUNT_NAMES[0]}:${encodeURIComponent(primary)}@${host}:${port}/${secure}`;
 }
 
 /** In the opposite order of opening, and each of them whatever the others say. */

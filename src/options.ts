@@ -43,6 +43,12 @@ export interface StartOptions {
   readonly throughput?: ThroughputMode | undefined;
   /** Entra tokens: none, any on loopback, or those that pass the rules. Default `off`. */
   readonly entra?: 'off' | 'accept' | EntraOptions | undefined;
+  /** For MongoDB clients, 0 picks one. Default `off` in-process, 10255 from the command line. */
+  readonly mongoPort?: number | 'off' | undefined;
+  /** What MongoDB clients are told they talk to; a replica set sends them to its own address. */
+  readonly mongoTopology?: 'mongos' | 'replset' | 'standalone' | undefined;
+  /** T34: whether MongoDB documents may have a `ttl` of their own. Default true. */
+  readonly mongoDocumentTtl?: boolean | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -68,6 +74,9 @@ export function withDefaults(given: StartOptions) {
     clock: given.clock ?? 'system',
     tls: given.tls ?? 'auto',
     throughput: given.throughput ?? 'measure',
+    mongoPort: given.mongoPort ?? 'off',
+    mongoTopology: given.mongoTopology ?? 'mongos',
+    mongoDocumentTtl: given.mongoDocumentTtl ?? true,
     tlsNames: given.tlsNames ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],

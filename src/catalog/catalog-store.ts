@@ -6,6 +6,7 @@ import type { Entropy } from '../time/entropy.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { docFromValue } from '../value/doc.js';
 import type { BelongingBodies, BelongingKind } from './belongings.js';
+import type { CollectionDefinition } from './collection-definition.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import type { PartitionRange } from './ranges.js';
 import type { Throughput } from './throughput.js';
@@ -36,7 +37,24 @@ export type CatalogRecord =
       readonly id: string;
       readonly key: string;
       readonly body: BelongingBodies[BelongingKind];
-    };
+    }
+  | CollectionRecord
+  | MongoUserRecord;
+
+/** A collection of the API for MongoDB. */
+export interface CollectionRecord {
+  readonly kind: 'collection';
+  readonly database: Serial;
+  readonly definition: CollectionDefinition;
+  readonly engineId: string;
+  readonly indexVersion: number;
+}
+/** A user or a role of the API for MongoDB; what is known of it is for that face to read. */
+export interface MongoUserRecord {
+  readonly kind: 'mongoUser' | 'mongoRole';
+  readonly id: string;
+  readonly value: unknown;
+}
 
 /** A record as it is kept: the engine gives serial and etag. */
 export type Kept<R extends CatalogRecord = CatalogRecord> = R & {
@@ -49,6 +67,8 @@ export type Kept<R extends CatalogRecord = CatalogRecord> = R & {
 export const nameOf = {
   database: (id: string) => `database/${id}`,
   container: (database: Serial, id: string) => `container/${database}/${id}`,
+  collection: (database: Serial, id: string) => `collection/${database}/${id}`,
+  mongo: (kind: MongoUserRecord['kind'], id: string) => `${kind}/${id}`,
   databaseOffer: (id: string) => `offer/${id}`,
   containerOffer: (database: Serial, id: string) => `offer/${database}/${id}`,
 };

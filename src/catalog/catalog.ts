@@ -9,6 +9,7 @@ import type { Purger } from '../time/purger.js';
 import { failure } from '../value/errors.js';
 import { type Belonging, Belongings } from './belongings.js';
 import { type CatalogChange, CatalogStore, type Kept, nameOf } from './catalog-store.js';
+import { type CatalogTools, Collections } from './collections.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
 import { grownRanges, newRanges, splitRanges } from './ranges.js';
@@ -23,10 +24,14 @@ interface Parts {
   readonly engine: Engine;
   readonly entropy: Entropy;
   readonly purger: Purger;
+  /** T34: whether documents of collections may have a `ttl` of their own. */
+  readonly documentTtl?: boolean;
 }
 
 export class Catalog {
   readonly belongings: Belongings;
+  /** Those of the API for MongoDB. */
+  readonly collections: Collections;
   readonly #parts: Parts;
   readonly #store: CatalogStore;
   readonly #databases = new Map<string, Database>();
@@ -45,13 +50,14 @@ export class Catalog {
       isThere: (owner) => this.#isThere(owner),
       key: () => parts.entropy.uuid(),
     });
+    this.collections = new Collections(this.#tools(), parts.documentTtl ?? true);
   }
 
   static async open(parts: Parts, at: Instant): Promise<Catalog> {
     const catalog = new Catalog(parts);
     const stored = new Map((await parts.engine.containers()).map((each) => [each.id, each]));
     for (const record of await catalog.#store.load(at)) catalog.#remember(record);
-    for (const container of catalog.allContainers()) {
+    for (const container of [...catalog.allContainers(), ...catalog.collections.all()]) {
       await catalog.#bringInLine(container.engine, stored.get(container.engine.id));
       stored.delete(container.engine.id);
     }
@@ -126,6 +132,7 @@ export class Catalog {
           { name: nameOf.databaseOffer(database.id), remove: true },
           ...containers.flatMap((container) => this.#removalOf(container)),
           ...this.belongings.removals(database.serial),
+          ...this.collections.removals(database),
         ],
         at,
       );
@@ -133,6 +140,7 @@ export class Catalog {
       this.belongings.forgetUnder(database.serial);
       for (const container of containers) await this.#forget(container);
       this.#containers.delete(database.serial);
+      await this.collections.forgetAll(database);
       this.#forgetOffers((offer) => offer.database === database.serial);
     });
   }
@@ -145,7 +153,7 @@ export class Catalog {
   ): Promise<StoredContainer> {
     return this.#change(async () => {
       if (!this.#databases.has(database.id)) throw failure('ownerNotFound', { owner: database.id });
-      if (this.container(database, definition.id)) throw failure('resourceConflict');
+      this.#checkName(database, definition.id);
       this.#checkRoom(database, throughput);
       const shared = this.offerOf(database.serial, undefined);
       const own = throughput ?? (shared ? undefined : DEFAULT_THROUGHPUT);
@@ -197,14 +205,12 @@ export class Catalog {
         throw failure('preconditionFailed');
       }
       const definition = redefine(current.definition);
-      const { engine, purger } = this.#parts;
-      // No pass under the old rules may take what is alive under the new ones.
-      purger.forget(current.engine.id);
-      await purger.passesOver();
-      const replaced = await this.#rewrite(current, { definition }, at);
-      await engine.alterContainer(replaced.engine);
-      await this.#watch(replaced);
-      return replaced;
+      const rewrite = async () => {
+        const replaced = await this.#rewrite(current, { definition }, at);
+        await this.#parts.engine.alterContainer(replaced.engine);
+        return replaced;
+      };
+      return this.#quietly(current.engine.id, rewrite, ({ engine }) => engine);
     });
   }
 
@@ -261,6 +267,49 @@ export class Catalog {
   #change<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#changing.then(work);
     this.#changing = result.catch(() => undefined);
+    return result;
+  }
+
+  /** A name belongs to one API. */
+  #checkName(database: Database, id: string): void {
+    if (this.container(database, id) || this.collections.find(database, id)) {
+      throw failure('resourceConflict');
+    }
+  }
+
+  #tools(): CatalogTools {
+    const { engine, entropy } = this.#parts;
+    return {
+      change: (work) => this.#change(work),
+      write: (changes, at) => this.#store.write(changes, at),
+      checkRoom: (database, id) => {
+        if (!this.#databases.has(database.id)) {
+          throw failure('ownerNotFound', { owner: database.id });
+        }
+        this.#checkName(database, id);
+        this.#checkRoom();
+      },
+      newEngineId: () => entropy.uuid(),
+      createEngine: async (container) => {
+        await engine.createContainer(container);
+        await this.#watchEngine(container);
+      },
+      alterEngine: (container) => engine.alterContainer(container),
+      quietly: (id, change, changed) => this.#quietly(id, change, changed),
+      dropEngine: async (id) => {
+        this.#parts.purger.forget(id);
+        await engine.dropContainer(id);
+      },
+    };
+  }
+
+  async #quietly<T>(id: string, change: () => Promise<T>, changed: (result: T) => Container) {
+    const { purger } = this.#parts;
+    // No pass under the old rules may take what is alive under the new ones.
+    purger.forget(id);
+    await purger.passesOver();
+    const result = await change();
+    await this.#watchEngine(changed(result));
     return result;
   }
 
@@ -328,9 +377,13 @@ export class Catalog {
     );
   }
 
-  #remember(record: Kept): Database | StoredContainer | Offer | Belonging {
+  #remember(record: Kept): Database | StoredContainer | Offer | Belonging | undefined {
     const { serial, etag, writtenSeconds } = record;
     if (record.kind === 'belonging') return this.belongings.remember(record);
+    if (record.kind === 'collection' || 'value' in record) {
+      this.collections.remember(record);
+      return undefined;
+    }
     if (record.kind === 'database') {
       const database = { serial, etag, writtenSeconds, id: record.id };
       this.#databases.set(record.id, database);

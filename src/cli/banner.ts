@@ -3,7 +3,7 @@ import type { Mayfly, StartOptions } from '../main.js';
 import { VERSION } from '../version.js';
 
 export function banner(server: Mayfly, options: StartOptions): string {
-  const { cosmos, connectionString, clock } = server;
+  const { cosmos, connectionString, clock, mongo } = server;
   const both = options.tls === 'auto' ? `  (and ${cosmos.replace('http:', 'https:')})` : '';
   const control = `${cosmos}_mayfly/`;
   return `
@@ -11,6 +11,7 @@ export function banner(server: Mayfly, options: StartOptions): string {
 
   Endpoint    ${cosmos}${both}
   Connection  ${connectionString}
+  MongoDB     ${mongo ?? 'off'}
   Data        ${options.data ?? ''}
   Clock       ${clock.mode}${clock.mode === 'virtual' ? `  (move it with POST ${control}clock)` : ''}
   Control     ${control}health

@@ -12,7 +12,8 @@ export function helpText(): string {
 
 Usage: mayfly start [options]
 
-Starts a server that speaks the Azure Cosmos DB for NoSQL REST API.
+Starts a server that speaks the Azure Cosmos DB for NoSQL REST API, and MongoDB on a port of
+its own.
 
 Options (defaults in brackets):
 ${rows.join('\n')}

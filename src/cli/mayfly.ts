@@ -40,11 +40,11 @@ async function serve(args: readonly string[]): Promise<void> {
   // First, because a script may stop the server as soon as it is ready.
   stopOnSignals(server, log);
   if (isTerminal) write(banner(server, options));
-  const { cosmos } = server;
+  const { cosmos, mongo } = server;
   const { data, clock } = { data: options.data, clock: server.clock.mode };
   // Scripts wait for this line, whatever else they want to be told.
   if (!isTerminal)
-    jsonLog('info', write, now)('info', 'ready', { cosmos, data, clock, version: VERSION });
+    jsonLog('info', write, now)('info', 'ready', { cosmos, mongo, data, clock, version: VERSION });
 }
 
 /** The first signal drains and closes; a second one, from somebody in a hurry, ends at once. */

@@ -33,8 +33,16 @@ test('told nothing, it has defaults', () => {
     countIncludesUnpurged: false,
     throughput: 'measure',
     entra: 'off',
+    mongoPort: 10_255,
+    mongoTopology: 'mongos',
+    mongoDocumentTtl: true,
     logLevel: 'info',
   });
+});
+
+test('a throwaway server picks both of its ports', () => {
+  assert.equal(parseOptions(['--port', '0'], {}).mongoPort, 0);
+  assert.equal(parseOptions(['--port', '0', '--mongo-port', '1'], {}).mongoPort, 1);
 });
 
 test('every option is taken from the command line and from the environment', () => {
@@ -43,6 +51,10 @@ test('every option is taken from the command line and from the environment', () 
     ['host', '0.0.0.0', 'host', '0.0.0.0'],
     ['port', '0', 'port', 0],
     ['port', '65535', 'port', 65_535],
+    ['mongo-port', '27017', 'mongoPort', 27_017],
+    ['mongo-port', 'off', 'mongoPort', 'off'],
+    ['mongo-topology', 'replset', 'mongoTopology', 'replset'],
+    ['mongo-document-ttl', 'off', 'mongoDocumentTtl', false],
     ['data', ':memory:', 'data', ':memory:'],
     ['key', KEY, 'key', KEY],
     ['secondary-key', KEY, 'secondaryKey', KEY],

@@ -37,6 +37,9 @@ export const optionTable: readonly Option[] = [
   { name: 'entra-audience',          value: 'URL', repeated: true, help: 'for whom they must be (https://cosmos.azure.com)' },
   { name: 'entra-contributor',       value: 'ID', repeated: true, help: 'who may read and write items, * for everybody' },
   { name: 'entra-reader',            value: 'ID', repeated: true, help: 'who may read items, * for everybody' },
+  { name: 'mongo-port',              value: 'N|off',              help: 'port for MongoDB clients, 0 picks a free one (10255; with --port 0: 0)' },
+  { name: 'mongo-topology',          value: 'mongos|replset|standalone', help: 'what MongoDB clients are told they talk to (mongos)' },
+  { name: 'mongo-document-ttl',      value: 'on|off',             help: "whether a MongoDB document's own ttl counts (on)" },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
 
@@ -56,7 +59,7 @@ export function parseOptions(
   const one = (name: string) => values.get(name)?.at(-1);
   return {
     host: one('host'),
-    port: portOf(one('port') ?? '8081'),
+    port: portOf('port', one('port') ?? '8081'),
     data: one('data') ?? 'mayfly-data',
     key: one('key'),
     secondaryKey: one('secondary-key'),
@@ -72,6 +75,15 @@ export function parseOptions(
     countIncludesUnpurged: truthOf('count-includes-unpurged', one('count-includes-unpurged')),
     throughput: choiceOf('throughput', one('throughput') ?? 'measure', ['measure', 'enforce']),
     entra: entraOptions(values),
+    // A throwaway server on a free port is one for all its clients.
+    mongoPort: mongoPortOf(one('mongo-port') ?? (one('port') === '0' ? '0' : '10255')),
+    mongoTopology: choiceOf('mongo-topology', one('mongo-topology') ?? 'mongos', [
+      'mongos',
+      'replset',
+      'standalone',
+    ]),
+    mongoDocumentTtl:
+      choiceOf('mongo-document-ttl', one('mongo-document-ttl') ?? 'on', ['on', 'off']) === 'on',
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
 }
@@ -102,10 +114,14 @@ function readValues(
   return values;
 }
 
-function portOf(text: string): number {
+function portOf(name: string, text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new UsageError(`--port wants a number from 0 to 65535, not '${text}'.`);
+  throw new UsageError(`--${name} wants a number from 0 to 65535, not '${text}'.`);
+}
+
+function mongoPortOf(text: string): number | 'off' {
+  return text === 'off' ? 'off' : portOf('mongo-port', text);
 }
 
 function truthOf(name: string, text: string | undefined): boolean {

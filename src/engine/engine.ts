@@ -36,11 +36,16 @@ export interface Container {
   /** How long all versions and deletes stay readable; absent where only the latest count. */
   readonly retentionMs?: number;
 }
-/** Unique indexes hold per logical partition; a missing value counts as null. */
+/**
+ * Unique indexes hold per logical partition; a missing value counts as null. With `listed` the
+ * value is a list of texts, of which none may be in the list of another item; a missing one is
+ * empty.
+ */
 export interface IndexDef {
   readonly name: string;
   readonly paths: readonly { readonly path: Path; readonly descending: boolean }[];
   readonly unique: boolean;
+  readonly listed?: boolean;
 }
 
 /**

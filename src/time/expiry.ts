@@ -65,6 +65,50 @@ export function cosmosFuses(ttl: unknown, writtenSeconds: number): readonly Fuse
   return [{ rule: 'default', at: instantOfSeconds(writtenSeconds) }];
 }
 
+/** When the documents of a collection of the API for MongoDB die. */
+export interface CollectionTtl {
+  /** Of the index over `_ts` (T29). */
+  readonly defaultTtl: DefaultTtl;
+  /** T34: whether documents may have a `ttl` of their own. */
+  readonly documentTtl: boolean;
+  /** T35: one for each TTL index over a date. */
+  readonly dates: readonly { readonly rule: string; readonly seconds: number }[];
+}
+
+/**
+ * Those of a container, one for each date, and one for documents with a `ttl` of their own in an
+ * account where that is switched off: they follow the collection then (T34).
+ */
+export function collectionRules(ttl: CollectionTtl): readonly ExpiryRule[] {
+  const [own, byDefault] = cosmosRules(ttl.defaultTtl) as readonly [ExpiryRule, ExpiryRule];
+  return [
+    { ...own, enabled: own.enabled && ttl.documentTtl },
+    byDefault,
+    { ...byDefault, name: 'overruled', enabled: byDefault.enabled && !ttl.documentTtl },
+    ...ttl.dates.map(({ rule, seconds }) => ({ name: rule, lagMs: seconds * 1000, enabled: true })),
+  ];
+}
+
+/**
+ * The fuses of a document: `ttl` is its own where that counts (T31), else undefined (T32). Dates
+ * before 1970 are long past under any rule.
+ */
+export function collectionFuses(
+  ttl: number | undefined,
+  dates: readonly { readonly rule: string; readonly ms: number }[],
+  writtenSeconds: number,
+): readonly Fuse[] {
+  const fuses = [...cosmosFuses(ttl, writtenSeconds)];
+  if (ttl !== undefined) fuses.push({ rule: 'overruled', at: instantOfSeconds(writtenSeconds) });
+  for (const { rule, ms } of dates) {
+    fuses.push({ rule, at: instant(Math.min(Math.max(ms, 0), DATE_MAX_MS)) });
+  }
+  return fuses;
+}
+
+/** Later dates are as good as never. */
+const DATE_MAX_MS = 2 ** 48 - 2 ** 42;
+
 /** T21: what an item may say while its container has TTL on. `undefined` is absence. */
 export function checkItemTtl(ttl: unknown, defaultTtl: DefaultTtl): void {
   if (defaultTtl === undefined || ttl === undefined || isTtl(ttl)) return;

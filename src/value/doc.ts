@@ -1,5 +1,6 @@
 // A document with two faces: its stored bytes and its value; each is made from the other on first
-// use.
+// use. Bytes are JSON, or BSON, of which the value is an image for the index (bson-image.ts).
+import { imageOf, isBson } from './bson-image.js';
 
 export interface Doc {
   readonly bytes: Uint8Array;
@@ -30,9 +31,11 @@ class StoredDoc implements Doc {
   }
 
   get value(): unknown {
-    this.#value ??= JSON.parse(
-      Buffer.from(this.bytes.buffer, this.bytes.byteOffset, this.bytes.byteLength).toString(),
-    );
+    this.#value ??= isBson(this.bytes) ? imageOf(this.bytes) : parseJson(this.bytes);
     return this.#value;
   }
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }

@@ -71,8 +71,10 @@ export const mongoCodes = {
   UnsupportedOpQueryCommand: 352,
   BSONObjectTooLarge: 10334,
   DuplicateKey: 11000,
+  CursorInUse: 12051,
   Interrupted: 11601,
   MergeStageNoMatchingDocument: 13113,
+  DatabaseDifferCase: 13297,
   TooManyRequests: 16500,
 } as const;
 

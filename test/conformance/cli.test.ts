@@ -35,7 +35,8 @@ test('scripts that want to hear of errors only still hear that it is ready', asy
 test('ready, written to, ended with 0 by SIGINT, and all there after a restart', async () => {
   const data = newFolder();
   const first = await launch(['--port', '0', '--data', data]);
-  const { cosmos, time, ...rest } = first.ready;
+  const { cosmos, mongo, time, ...rest } = first.ready;
+  assert.match(String(mongo), /^mongodb:\/\/mayfly:[^@/]+@127\.0\.0\.1:\d+\/$/);
   assert.match(String(cosmos), /^http:\/\/127\.0\.0\.1:\d+\/$/);
   assert.ok(!Number.isNaN(Date.parse(String(time))));
   const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as Json;
@@ -139,6 +140,7 @@ const OPTIONS_REFUSED: readonly (readonly [readonly string[], string])[] = [
   [['--port', 'many'], "'many'"],
   [['--port', '65536'], '65535'],
   [['--port', '-1'], '--port'],
+  [['--mongo-port', 'open'], '--mongo-port'],
   [['--clock', 'sundial'], 'virtual'],
   [['--tls', 'maybe'], 'auto'],
   [['--log-level', 'loud'], 'debug'],
@@ -170,6 +172,9 @@ test('every option has its environment variable', () => {
     throughput: 'enforce',
     entra: 'verify',
     'entra-keys': PACKAGE,
+    'mongo-port': 'off',
+    'mongo-topology': 'standalone',
+    'mongo-document-ttl': 'off',
     'log-level': 'warn',
   };
   const environment = Object.fromEntries(
@@ -200,6 +205,9 @@ test('every option has its environment variable', () => {
       contributors: ['value of entra-contributor'],
       readers: ['value of entra-reader'],
     },
+    mongoPort: 'off',
+    mongoTopology: 'standalone',
+    mongoDocumentTtl: false,
     logLevel: 'warn',
   });
 });

@@ -13,6 +13,7 @@ import {
   tableCode,
   tableOf,
   tableRange,
+  uniqueIndexOf,
 } from './keys.js';
 import { versionPrefix } from './path-index.js';
 import { decodeRecord } from './record.js';
@@ -61,8 +62,9 @@ async function checkContainer(store: Store, place: Place): Promise<void> {
   const isFollowed = container.indexing.lazy && head.index.ready;
   const current = versionPrefix(head.slot, head.index.version);
   for await (const [key] of walk(store, slotRange(head.slot))) {
-    const isSwept =
+    const isOutdated =
       tableOf(key) === tableCode('path') && !key.subarray(0, current.length).equals(current);
+    const isSwept = isOutdated || isOfDroppedIndex(place, key);
     if (isSwept || UNCOUNTED.includes(tableOf(key))) continue;
     if (tableOf(key) !== tableCode('waiting')) stored += 1;
     else if (isFollowed && !store.get(documentKey(head.slot, serialAtEnd(key)))) {
@@ -82,6 +84,12 @@ async function checkContainer(store: Store, place: Place): Promise<void> {
   if (store.get(documentKey(head.slot, head.nextSerial))) {
     throw damage(container, 'its next serial is in use');
   }
+}
+
+function isOfDroppedIndex({ head, container }: Place, key: Key): boolean {
+  if (tableOf(key) !== tableCode('unique')) return false;
+  const name = head.indexes.nameOf(uniqueIndexOf(key));
+  return !container.indexes.some((index) => index.name === name);
 }
 
 async function* walk(store: Store, [start, to]: readonly [Key, Key]) {

@@ -5,8 +5,16 @@ import { type Container, ContainerGone } from '../engine.js';
 import { buildIndex, isBehind } from './builder.js';
 import type { Committer } from './committer.js';
 import { Head } from './head.js';
-import { containerKey, headKey, type Slot, slotRange, tableRange } from './keys.js';
-import type { Store } from './store.js';
+import {
+  after,
+  containerKey,
+  headKey,
+  type Slot,
+  slotRange,
+  tableRange,
+  uniquePrefix,
+} from './keys.js';
+import type { Key, Store } from './store.js';
 import { beginVersions } from './version-log.js';
 import type { WriteSet } from './write-set.js';
 
@@ -81,7 +89,14 @@ export class Containers {
   }
 
   async alter(container: Container): Promise<void> {
-    await this.#save(container, this.headOf(container.id));
+    const head = this.headOf(container.id);
+    const before = this.containerOf(container.id).indexes;
+    await this.#save(container, head);
+    for (const { name } of before) {
+      if (container.indexes.some((index) => index.name === name)) continue;
+      const from = uniquePrefix(head.slot, head.indexes.codeOf(name));
+      this.#sweepRange([from, after(from)], () => undefined);
+    }
   }
 
   async drop(id: string): Promise<void> {
@@ -182,15 +197,19 @@ export class Containers {
       });
   }
 
-  /** Removes a dropped container's entries in small commits, one container after the other. */
+  /** Removes a dropped container's entries, then itself. */
   #sweep(slot: Slot): void {
+    this.#sweepRange(slotRange(slot), (writes) => writes.remove(containerKey(slot)));
+  }
+
+  /** In small commits, one range after the other. */
+  #sweepRange([from, to]: readonly [Key, Key], finish: (writes: WriteSet) => void): void {
     this.#sweeping = this.#sweeping.then(async () => {
-      const [from, to] = slotRange(slot);
       while (!this.#stopped) {
         const keys = this.#store.keys(from, to, SWEEP_KEYS);
         await this.#committer.submit((writes) => {
           for (const key of keys) writes.remove(key);
-          if (keys.length === 0) writes.remove(containerKey(slot));
+          if (keys.length === 0) finish(writes);
         });
         if (keys.length === 0) return;
       }

@@ -5,7 +5,7 @@ import type { Instant } from '../../time/instant.js';
 import { docFromBytes } from '../../value/doc.js';
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import { valueAt } from '../../value/path.js';
-import type { Container, Draft, Item, ItemKey, Lsn, Serial } from '../engine.js';
+import type { Container, Draft, IndexDef, Item, ItemKey, Lsn, Serial } from '../engine.js';
 import type { Head } from './head.js';
 import {
   changeKey,
@@ -131,11 +131,22 @@ export function uniqueEntries(
   const unique = place.container.indexes.filter((index) => index.unique);
   if (unique.length === 0) return [];
   const partition = encodePartition(item.key.partition);
-  return unique.map((index) => {
-    const values = index.paths.map(({ path }) => valueAt(item.doc.value, path) ?? null);
+  return unique.flatMap((index) => {
     const code = place.head.indexes.codeOf(index.name);
-    return { index: index.name, key: uniqueKey(place.head.slot, code, partition, values) };
+    return uniqueValues(index, item.doc.value).map((values) => ({
+      index: index.name,
+      key: uniqueKey(place.head.slot, code, partition, values),
+    }));
   });
+}
+
+function uniqueValues(
+  { paths, listed }: IndexDef,
+  value: unknown,
+): readonly (readonly unknown[])[] {
+  if (!listed) return [paths.map(({ path }) => valueAt(value, path) ?? null)];
+  const list = valueAt(value, paths[0]?.path ?? []);
+  return Array.isArray(list) ? list.map((text) => [text]) : [];
 }
 
 /**

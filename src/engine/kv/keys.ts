@@ -134,6 +134,15 @@ export function uniqueKey(
   return key;
 }
 
+/** Where the keys of one unique index begin. */
+export function uniquePrefix(slot: Slot, index: number): Key {
+  const key = prefix(slot, 'unique', 1);
+  key[PREFIX_BYTES] = index;
+  return key;
+}
+/** Reads the index of a unique key. */
+export const uniqueIndexOf = (key: Key): number => key[PREFIX_BYTES] ?? 0;
+
 export function waitingKey(slot: Slot, serial: Serial): Key {
   const key = prefix(slot, 'waiting', SERIAL_BYTES);
   writeSerial(key, serial, PREFIX_BYTES);

@@ -197,11 +197,11 @@ class KvEngine implements Engine {
     await this.#store.close();
   }
 
-  /** Expiry goes by the caller's view of the container, index entries by the engine's own. */
+  /** Expiry goes by the caller's view of the container, entries of indexes by the engine's own. */
   #place(container: Container): Place {
     const head = this.#containers.headOf(container.id);
-    const { indexing } = this.#containers.containerOf(container.id);
-    return { head, container: { ...container, indexing } };
+    const { indexing, indexes } = this.#containers.containerOf(container.id);
+    return { head, container: { ...container, indexing, indexes } };
   }
 
   #load(place: Place, key: ItemKey | Serial): Item | undefined {

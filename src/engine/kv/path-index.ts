@@ -259,7 +259,9 @@ function walk(
   }
   const members = value as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(members)) {
-    walk(members[name], path.member(name), rule?.children.get(name), below, found);
+    const child = rule?.children.get(name);
+    // What no rule is about is not even looked at.
+    if (below || child) walk(members[name], path.member(name), child, below, found);
   }
 }
 
@@ -282,13 +284,16 @@ function walkBoth(
   }
   const below = rule?.below ?? inherited;
   if (!below && !rule?.children.size) return;
-  const walkMember = (name: string, old: unknown, next: unknown) =>
-    walkBoth([old, next], path.member(name), rule?.children.get(name), below, [gone, come]);
-  for (const name of Object.keys(after)) {
-    walkMember(name, Object.hasOwn(before, name) ? before[name] : undefined, after[name]);
-  }
+  const walkMember = (name: string) => {
+    const child = rule?.children.get(name);
+    if (!below && !child) return;
+    const old = Object.hasOwn(before, name) ? before[name] : undefined;
+    const next = Object.hasOwn(after, name) ? after[name] : undefined;
+    walkBoth([old, next], path.member(name), child, below, [gone, come]);
+  };
+  for (const name of Object.keys(after)) walkMember(name);
   for (const name of Object.keys(before)) {
-    if (!Object.hasOwn(after, name)) walkMember(name, before[name], undefined);
+    if (!Object.hasOwn(after, name)) walkMember(name);
   }
 }
 

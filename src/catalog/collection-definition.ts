@@ -1,0 +1,147 @@
+// The definition of a collection of the API for MongoDB, as the catalog keeps it: BSON parts are
+// base64, because the catalog is JSON. And the container that an engine makes of it.
+import type { Container, IndexDef } from '../engine/engine.js';
+import type { CompositeIndex, IndexPath, IndexRule } from '../engine/indexing.js';
+import { type CollectionTtl, collectionRules } from '../time/expiry.js';
+
+export interface CollectionDefinition {
+  readonly id: string;
+  readonly uuid: string;
+  /** The options of `create`, as BSON. */
+  readonly options: string;
+  /** Without the one over `_id`, which every collection has. */
+  readonly indexes: readonly CollectionIndex[];
+  /** Counts the indexes ever made: their numbers are never given twice. */
+  readonly indexesMade: number;
+  /** The paths of fields that decide where a document is kept; none: all in one place. */
+  readonly shardKey: readonly string[];
+}
+export interface CollectionIndex {
+  readonly number: number;
+  readonly name: string;
+  /** As it is listed, in BSON. */
+  readonly spec: string;
+  readonly keys: readonly IndexKey[];
+  readonly unique: boolean;
+  readonly sparse: boolean;
+  /** A filter in BSON: documents that do not match it are not in the index. */
+  readonly partial?: string;
+  readonly expireAfterSeconds?: number;
+}
+export interface IndexKey {
+  /** `a.b`, or `$**`. */
+  readonly path: string;
+  readonly kind: 1 | -1 | 'hashed' | 'text' | '2dsphere' | '2d';
+}
+
+/** T29: over this field an index is no index, but the collection's time to live. */
+export const WRITTEN_FIELD = '_ts';
+
+export function isTtlOfCollection(index: CollectionIndex): boolean {
+  return index.expireAfterSeconds !== undefined && index.keys[0]?.path === WRITTEN_FIELD;
+}
+
+/** What decides when documents die, as rules: see time/expiry.ts. */
+export function collectionTtl(
+  definition: CollectionDefinition,
+  documentTtl: boolean,
+): CollectionTtl {
+  const ofCollection = definition.indexes.find(isTtlOfCollection);
+  const dates = definition.indexes.filter(
+    (index) => index.expireAfterSeconds !== undefined && !isTtlOfCollection(index),
+  );
+  return {
+    defaultTtl: ofCollection?.expireAfterSeconds,
+    documentTtl,
+    dates: dates.map(({ number, expireAfterSeconds = 0 }) => ({
+      rule: dateRule(number),
+      seconds: expireAfterSeconds,
+    })),
+  };
+}
+
+export const dateRule = (index: number): string => `date-${index}`;
+export const uniqueName = (index: number): string => `unique-${index}`;
+
+export function collectionContainer(
+  id: string,
+  definition: CollectionDefinition,
+  indexVersion: number,
+  documentTtl: boolean,
+): Container {
+  return {
+    id,
+    partitionPaths: [['$shard']],
+    partitionHash: 'v2',
+    indexes: definition.indexes.filter(({ unique }) => unique).map(uniqueIndex),
+    indexing: {
+      version: indexVersion,
+      rules: [ID_RULE, ...definition.indexes.flatMap(rulesOf)],
+      composites: definition.indexes.flatMap(compositeOf),
+      words: [],
+      points: [],
+      lazy: false,
+    },
+    expiry: collectionRules(collectionTtl(definition, documentTtl)),
+  };
+}
+
+/** The paths of a field in the image of a document: through no array, then through arrays. */
+export function imagePaths(path: string): readonly IndexPath[] {
+  const names = path.split('.');
+  if (names.length > PATH_NAMES_MAX || names.some(isPosition)) return [];
+  let paths: IndexPath[] = [['d']];
+  for (const name of names) {
+    paths = paths.flatMap((start) => [
+      [...start, name],
+      [...start, name, null],
+    ]);
+  }
+  return paths;
+}
+
+/** Through no array at all. */
+export function plainPath(path: string): IndexPath {
+  return ['d', ...path.split('.')];
+}
+
+/** Each name may be an array or not, so a path of three names has eight forms. */
+const PATH_NAMES_MAX = 3;
+const ID_RULE: IndexRule = { path: ['id'], below: true, include: true };
+
+/** It may be a name or a place in an array, so the index does not know where to look. */
+function isPosition(name: string): boolean {
+  return /^\d+$/.test(name);
+}
+
+function uniqueIndex({ number }: CollectionIndex): IndexDef {
+  const name = uniqueName(number);
+  return { name, paths: [{ path: ['u', name], descending: false }], unique: true, listed: true };
+}
+
+function rulesOf({ keys }: CollectionIndex): readonly IndexRule[] {
+  if (keys.some(({ path }) => path === '$**')) return [{ path: ['d'], below: true, include: true }];
+  return keys
+    .filter(({ path, kind }) => isOrdered(kind) && path !== WRITTEN_FIELD && path !== '_id')
+    .flatMap(({ path }) => imagePaths(path))
+    .map((path) => ({ path, below: false, include: true }));
+}
+
+function isOrdered(kind: IndexKey['kind']): boolean {
+  return kind === 1 || kind === -1 || kind === 'hashed';
+}
+
+const COMPOSITE_PATHS_MAX = 8;
+
+function compositeOf({ keys }: CollectionIndex): readonly CompositeIndex[] {
+  if (keys.length < 2 || keys.length > COMPOSITE_PATHS_MAX) return [];
+  if (!keys.every(({ path, kind }) => (kind === 1 || kind === -1) && imagePaths(path).length > 0)) {
+    return [];
+  }
+  return [
+    keys.map(({ path, kind }) => ({
+      path: path === '_id' ? ['id'] : plainPath(path),
+      descending: kind === -1,
+    })),
+  ];
+}

@@ -1,0 +1,127 @@
+// find, getMore, killCursors.
+import { documentOf, type Value } from '../../value/bson/value.js';
+import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
+import type { Call, Reply } from '../call.js';
+import type { Opened } from '../cursors.js';
+import {
+  arrayOf,
+  asInteger,
+  checkFields,
+  collectionOf,
+  countOf,
+  integerOf,
+  textOf,
+  truthOf,
+} from '../fields.js';
+import { namespaceOf, questionOf } from '../question.js';
+import { cursorReply } from '../reply.js';
+import { rowsOf } from '../rows.js';
+import { sessionOf } from '../session-id.js';
+
+const FIND_FIELDS: readonly string[] = [
+  ...['filter', 'sort', 'projection', 'hint', 'skip', 'limit', 'batchSize', 'singleBatch'],
+  ...['max', 'min', 'returnKey', 'showRecordId', 'tailable', 'awaitData', 'noCursorTimeout'],
+  ...['allowPartialResults', 'collation', 'allowDiskUse', 'let', 'oplogReplay'],
+];
+/** How long a stream of changes waits for one, if the client does not say. */
+const AWAIT_MS = 1000;
+
+export async function find(call: Call): Promise<Reply> {
+  checkFields(call, FIND_FIELDS);
+  for (const name of ['tailable', 'awaitData', 'returnKey', 'showRecordId'])
+    refuseIfSet(call, name);
+  for (const name of ['max', 'min']) {
+    if (call.command.has(name)) throw notSupported(`find.${name}`);
+  }
+  const question = questionOf(call, collectionOf(call), 'filter');
+  const limit = integerOf(call, 'limit') ?? 0;
+  if (limit < 0) throw mongoFailure('BadValue', 'Limit value must be non-negative');
+  const rows = await rowsOf(call, question, { skip: countOf(call, 'skip') ?? 0, limit });
+  const namespace = namespaceOf(call, question.name);
+  const batch = await call.mongo.cursors.begin(
+    {
+      namespace,
+      owner: call.client.login?.user ?? '',
+      session: sessionOf(call),
+      source: rows,
+      neverTimesOut: truthOf(call, 'noCursorTimeout'),
+      command: 'find',
+    },
+    call.at,
+    countOf(call, 'batchSize'),
+    truthOf(call, 'singleBatch'),
+  );
+  return cursorReply(batch, namespace, 'firstBatch');
+}
+
+export async function getMore(call: Call): Promise<Reply> {
+  checkFields(call, ['collection', 'batchSize', 'term', 'lastKnownCommittedOpTime']);
+  const { mongo, command } = call;
+  const id = command.get('getMore');
+  if (typeof id !== 'bigint') {
+    throw mongoFailure('TypeMismatch', "Field 'getMore' must be of type long");
+  }
+  const collection = textOf(call, 'collection') ?? '';
+  const waitMs = asInteger(command.get('maxTimeMS'), 'getMore.maxTimeMS') ?? AWAIT_MS;
+  const batch = await mongo.cursors.more(
+    id,
+    () => mongo.clock.now(),
+    countOf(call, 'batchSize'),
+    waitMs,
+    (opened) => checkCursor(call, opened, collection, id),
+  );
+  return cursorReply(batch, batch.namespace, 'nextBatch');
+}
+
+export function killCursors(call: Call): Reply {
+  checkFields(call, ['cursors']);
+  const killed: Value[] = [];
+  const unknown: Value[] = [];
+  for (const id of arrayOf(call, 'cursors') ?? []) {
+    if (typeof id !== 'bigint') {
+      throw mongoFailure('TypeMismatch', "Field 'cursors' contains an element that is not a long");
+    }
+    const opened = call.mongo.cursors.find(id);
+    if (opened) checkOwner(call, opened, id);
+    (call.mongo.cursors.kill(id) ? killed : unknown).push(id);
+  }
+  return documentOf({
+    cursorsKilled: killed,
+    cursorsNotFound: unknown,
+    cursorsAlive: [],
+    cursorsUnknown: [],
+  });
+}
+
+function checkCursor(call: Call, opened: Opened, collection: string, id: bigint): void {
+  const asked = namespaceOf(call, collection);
+  if (opened.namespace !== asked) {
+    throw mongoFailure(
+      'Unauthorized',
+      `Requested getMore on namespace '${asked}', but cursor belongs to a different namespace ${opened.namespace}`,
+    );
+  }
+  checkOwner(call, opened, id);
+  if (opened.session !== undefined && opened.session !== sessionOf(call)) {
+    throw mongoFailure(
+      'Unauthorized',
+      `Cannot run getMore on cursor ${id}, which was created in another session`,
+    );
+  }
+}
+
+function checkOwner({ client }: Call, { owner }: Opened, id: bigint): void {
+  if (owner === (client.login?.user ?? '')) return;
+  throw mongoFailure('Unauthorized', `cursor id ${id} was not created by the authenticated user`);
+}
+
+function refuseIfSet(call: Call, name: string): void {
+  if (truthOf(call, name)) throw notSupported(`find.${name}`);
+}
+
+export function notSupported(what: string): MongoError {
+  return mongoFailure(
+    'CommandNotSupported',
+    `'${what}' is not supported by this version of Mayfly`,
+  );
+}

@@ -1,0 +1,66 @@
+// What clients and tools ask about the server itself.
+import { type Document, documentOf, int32, type Value } from '../../value/bson/value.js';
+import { type Action, mayDo } from '../auth/roles.js';
+import type { Call, Reply } from '../call.js';
+import { truthOf } from '../fields.js';
+import { DOCUMENT_BYTES_MAX } from '../wire/message.js';
+
+/** The version whose language and replies these are. */
+export const SERVER_VERSION = '7.0.14';
+const VERSION_ARRAY = [7, 0, 14, 0];
+
+export function ping(): Reply {
+  return documentOf({});
+}
+
+export function buildInfo({ mongo }: Call): Reply {
+  return documentOf({
+    version: SERVER_VERSION,
+    gitVersion: `mayfly ${mongo.version}`,
+    modules: [],
+    allocator: 'system',
+    javascriptEngine: 'none',
+    sysInfo: 'deprecated',
+    versionArray: VERSION_ARRAY.map((part) => int32(part)),
+    openssl: documentOf({ running: process.versions.openssl ?? '' }),
+    bits: int32(64),
+    debug: false,
+    maxBsonObjectSize: int32(DOCUMENT_BYTES_MAX),
+    storageEngines: ['mayfly'],
+  });
+}
+
+export function whatsmyuri({ client }: Call): Reply {
+  return documentOf({ you: client.remote });
+}
+
+export function connectionStatus(call: Call): Reply {
+  const { login } = call.client;
+  const users = login ? [documentOf({ user: login.user, db: login.database })] : [];
+  const roles = (login?.roles ?? []).map(({ role, db }) => documentOf({ role, db }));
+  const authInfo: Document = documentOf({
+    authenticatedUsers: users,
+    authenticatedUserRoles: roles,
+  });
+  if (truthOf(call, 'showPrivileges')) {
+    authInfo.set('authenticatedUserPrivileges', login ? privilegesOf(call) : []);
+  }
+  return documentOf({ authInfo });
+}
+
+const ACTIONS: readonly (readonly [Action, readonly string[]])[] = [
+  ['read', ['find', 'listCollections', 'listIndexes', 'collStats', 'dbStats', 'changeStream']],
+  ['write', ['insert', 'update', 'remove']],
+  ['schema', ['createCollection', 'dropCollection', 'createIndex', 'dropIndex', 'collMod']],
+  ['users', ['createUser', 'dropUser', 'viewUser', 'grantRole', 'revokeRole']],
+];
+
+function privilegesOf({ client, mongo }: Call): readonly Value[] {
+  const roles = client.login?.roles ?? [];
+  const names = mongo.catalog.databases().map(({ id }) => id);
+  return names.flatMap((db): readonly Value[] => {
+    const actions = ACTIONS.flatMap(([action, list]) => (mayDo(roles, action, db) ? list : []));
+    if (actions.length === 0) return [];
+    return [documentOf({ resource: documentOf({ db, collection: '' }), actions })];
+  });
+}

@@ -1,0 +1,102 @@
+// The MongoDB face, put together: a port, and what all its connections share.
+import type { Catalog } from '../catalog/catalog.js';
+import type { Documents } from '../documents/documents.js';
+import type { Keys } from '../http/keys.js';
+import { type Clock, every, stopwatch } from '../time/clock.js';
+import type { Entropy } from '../time/entropy.js';
+import { ObjectId } from '../value/bson/value.js';
+import { Users } from './auth/users.js';
+import type { Client, Mongo, Personality } from './call.js';
+import { Cursors } from './cursors.js';
+import { connectionWork, type ReportDefect } from './server.js';
+import { Sessions } from './sessions.js';
+import { type Listening, type ListenOptions, listen } from './wire/listen.js';
+
+export interface MongoOptions extends Omit<ListenOptions, 'begin'> {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly catalog: Catalog;
+  readonly documents: Documents;
+  readonly keys: Keys;
+  readonly version: string;
+  readonly data: string;
+  readonly personality: Personality;
+  readonly report: ReportDefect;
+  /** Told of each request: when it begins, and by the answer when it ends. */
+  readonly busy: () => () => void;
+}
+
+const SWEEP_MS = 30_000;
+const PROCESS_ID_BYTES = 12;
+
+export async function serveMongo(options: MongoOptions): Promise<Listening> {
+  const { clock, entropy, catalog, documents, keys, version, data, personality } = options;
+  let port = 0;
+  let stop: () => void = () => undefined;
+  const stopping = new Promise<void>((resolve) => {
+    stop = resolve;
+  });
+  let listening: Listening | undefined;
+  const mongo: Mongo = {
+    clock,
+    entropy,
+    catalog,
+    documents,
+    users: new Users(catalog.collections, entropy, keys),
+    cursors: new Cursors(clock),
+    sessions: new Sessions(clock),
+    processId: new ObjectId(entropy.bytes(PROCESS_ID_BYTES)),
+    startedAt: clock.wall(),
+    version,
+    data,
+    personality,
+    counters: { since: stopwatch(), requests: 0, operations: new Map() },
+    stopping,
+    address: () => ({ host: options.host, port }),
+    connections: () => listening?.connections() ?? { current: 0, total: 0, max: 0 },
+  };
+  listening = await listen({
+    ...options,
+    begin: (id, remote) => {
+      const work = connectionWork(mongo, newClient(id, remote), options.report);
+      return {
+        ...work,
+        answer: async (request) => {
+          const done = options.busy();
+          try {
+            return await work.answer(request);
+          } finally {
+            done();
+          }
+        },
+      };
+    },
+  });
+  port = listening.port;
+  const sweeping = every(SWEEP_MS, () => {
+    mongo.cursors.sweep();
+    mongo.sessions.sweep();
+  });
+  return {
+    port,
+    connections: listening.connections,
+    drain: async (deadline) => {
+      sweeping.cancel();
+      stop();
+      await listening?.drain(deadline);
+    },
+  };
+}
+
+function newClient(id: number, remote: string): Client {
+  return {
+    id,
+    remote,
+    application: '',
+    hasSaidHello: false,
+    login: undefined,
+    conversation: undefined,
+    last: undefined,
+    charge: 0,
+  };
+}

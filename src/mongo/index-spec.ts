@@ -1,0 +1,251 @@
+// Specifications of indexes, checked in full before any is built.
+import {
+  type CollectionIndex,
+  type IndexKey,
+  WRITTEN_FIELD,
+} from '../catalog/collection-definition.js';
+import { compileFilter } from '../mql/filter/filter.js';
+import type { Node } from '../mql/filter/tree.js';
+import { TTL_MAX_SECONDS, TTL_NEVER } from '../time/expiry.js';
+import { toDouble } from '../value/bson/numbers.js';
+import { decodeDocument } from '../value/bson/read.js';
+import { typeName } from '../value/bson/types.js';
+import {
+  type Document,
+  documentOf,
+  int32,
+  isDocument,
+  isNumber,
+  typeOf,
+  type Value,
+} from '../value/bson/value.js';
+import { encodeDocument } from '../value/bson/write.js';
+import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
+import { asDocument, asTruth } from './fields.js';
+import { PLAIN_LANGUAGE } from './shape.js';
+import { showDocument } from './show.js';
+
+export type IndexSpec = Omit<CollectionIndex, 'number'>;
+
+const FIELDS_MAX = 32;
+const KINDS: readonly string[] = ['hashed', 'text', '2dsphere', '2d'];
+/** Kept and listed; of these some mean nothing here, as they mean nothing to a current server. */
+const LISTED: readonly string[] = [
+  ...['hidden', 'collation', 'weights', 'default_language', 'language_override', 'bits', 'min'],
+  ...['max', 'textIndexVersion', '2dsphereIndexVersion', 'wildcardProjection', 'storageEngine'],
+];
+const SILENT: readonly string[] = ['v', 'ns', 'background', 'key', 'name'];
+const READ: readonly string[] = [
+  ...['unique', 'sparse', 'expireAfterSeconds', 'partialFilterExpression'],
+];
+
+export function readIndex(given: Document): IndexSpec {
+  const key = asDocument(given.get('key'), 'createIndexes.indexes.key');
+  if (!key)
+    throw mongoFailure(
+      'FailedToParse',
+      "The 'key' field is a required property of an index specification",
+    );
+  const keys = readKeys(key, given);
+  const name = readName(given, key);
+  for (const option of given.keys()) {
+    if ([...LISTED, ...SILENT, ...READ].includes(option)) continue;
+    throw mongoFailure(
+      'InvalidIndexSpecificationOption',
+      `The field '${option}' is not valid for an index specification. Specification: ${showDocument(given)}`,
+    );
+  }
+  if (keys.length === 1 && keys[0]?.path === '_id' && keys[0].kind === 1) return idIndex(given);
+  const unique = asTruth(given.get('unique'), 'createIndexes.indexes.unique') ?? false;
+  const sparse = asTruth(given.get('sparse'), 'createIndexes.indexes.sparse') ?? false;
+  const partial = readPartial(given, sparse);
+  const expireAfterSeconds = readSeconds(given, keys);
+  checkKinds(given, keys, unique);
+  const spec: Document = documentOf({ v: int32(2), key, name });
+  if (unique) spec.set('unique', true);
+  if (sparse) spec.set('sparse', true);
+  if (partial) spec.set('partialFilterExpression', partial);
+  if (expireAfterSeconds !== undefined) spec.set('expireAfterSeconds', int32(expireAfterSeconds));
+  for (const option of LISTED) {
+    const value = given.get(option);
+    if (value !== undefined) spec.set(option, value);
+  }
+  return {
+    name,
+    spec: base64(spec),
+    keys,
+    unique,
+    sparse,
+    ...(partial ? { partial: base64(partial) } : {}),
+    ...(expireAfterSeconds === undefined ? {} : { expireAfterSeconds }),
+  };
+}
+
+/** What makes two indexes the same. */
+export const sameIndex = {
+  key: (a: IndexSpec, b: IndexSpec): boolean =>
+    JSON.stringify(a.keys) === JSON.stringify(b.keys) && a.partial === b.partial,
+  options: (a: IndexSpec, b: IndexSpec): boolean =>
+    a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds,
+};
+
+/** With another number of seconds, or for the first time with one. */
+export function withSeconds(index: CollectionIndex, seconds: number): CollectionIndex {
+  const spec = readBack(index.spec);
+  spec.set('expireAfterSeconds', int32(seconds));
+  return { ...index, spec: base64(spec), expireAfterSeconds: seconds };
+}
+
+export function withHidden(index: CollectionIndex, hidden: boolean): CollectionIndex {
+  const spec = readBack(index.spec);
+  if (hidden) spec.set('hidden', true);
+  else spec.delete('hidden');
+  return { ...index, spec: base64(spec) };
+}
+
+export function base64(document: Document): string {
+  return Buffer.from(encodeDocument(document)).toString('base64');
+}
+
+/** T29: over `_ts` -1 is on without a default; over dates 0 is at the date itself. */
+export function checkSeconds(value: number, isOfWrites: boolean, given: Document): number {
+  const refuse = (what: string) =>
+    cannot(`TTL index 'expireAfterSeconds' option ${what}. Index spec: ${showDocument(given)}`);
+  if (Number.isNaN(value)) throw refuse('must not be NaN');
+  const seconds = Math.trunc(value);
+  if (isOfWrites && seconds === TTL_NEVER) return seconds;
+  if (seconds < 0) throw refuse('cannot be less than 0');
+  if (isOfWrites && seconds === 0) throw refuse("over '_ts' must be -1 or at least 1");
+  if (seconds > TTL_MAX_SECONDS) {
+    throw refuse('must be within an acceptable range, try a lower number');
+  }
+  return seconds;
+}
+
+function readKeys(key: Document, given: Document): readonly IndexKey[] {
+  if (key.size === 0) throw cannot('Index keys cannot be empty.');
+  if (key.size > FIELDS_MAX) throw cannot(`Index key contains over ${FIELDS_MAX} fields`);
+  return [...key].map(([path, value]) => ({
+    path: checkPath(path, given),
+    kind: readKind(value, key),
+  }));
+}
+
+function checkPath(path: string, given: Document): string {
+  const names = path.split('.');
+  const isWildcard = path === '$**' || path.endsWith('.$**');
+  if (isWildcard && path !== '$**') {
+    throw cannot(`Wildcard indexes below a path are not supported: ${showDocument(given)}`);
+  }
+  if (!isWildcard && names.some((name) => name === '' || name.startsWith('$'))) {
+    throw cannot(`Index key contains an illegal field name: '${path}'`);
+  }
+  return path;
+}
+
+function readKind(value: Value, key: Document): IndexKey['kind'] {
+  if (isNumber(value)) {
+    const number = toDouble(value);
+    if (number > 0) return 1;
+    if (number < 0) return -1;
+    throw cannot(`Values in the index key pattern cannot be 0. ${showDocument(key)}`);
+  }
+  if (typeof value === 'string' && KINDS.includes(value)) return value as IndexKey['kind'];
+  if (typeof value === 'string') throw cannot(`Unknown index plugin '${value}'`);
+  throw cannot(
+    `Values in v:2 index key pattern cannot be of type ${typeName(typeOf(value))}. Only numbers > 0, numbers < 0, and strings are allowed.`,
+  );
+}
+
+function readName(given: Document, key: Document): string {
+  const name = given.get('name');
+  if (typeof name === 'string' && name !== '') return name;
+  if (name !== undefined) throw cannot('The index name must be a string that is not empty');
+  return [...key]
+    .map(([path, value]) => `${path}_${isNumber(value) ? toDouble(value) : value}`)
+    .join('_');
+}
+
+function idIndex(given: Document): IndexSpec {
+  for (const option of ['expireAfterSeconds', 'sparse', 'partialFilterExpression', 'hidden']) {
+    if (!given.has(option)) continue;
+    throw mongoFailure(
+      'InvalidIndexSpecificationOption',
+      `The field '${option}' is not valid for an _id index specification. Specification: ${showDocument(given)}`,
+    );
+  }
+  return { name: '_id_', spec: '', keys: [{ path: '_id', kind: 1 }], unique: false, sparse: false };
+}
+
+function readSeconds(given: Document, keys: readonly IndexKey[]): number | undefined {
+  const value = given.get('expireAfterSeconds');
+  if (value === undefined) return undefined;
+  const [first] = keys;
+  if (keys.length > 1) {
+    throw cannot(
+      `TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${showDocument(given)}`,
+    );
+  }
+  if (first?.path === '$**' || typeof first?.kind === 'string') {
+    throw cannot(
+      `Index type '${first.kind}' does not support TTL. Index spec: ${showDocument(given)}`,
+    );
+  }
+  if (!isNumber(value)) {
+    const type = typeName(typeOf(value));
+    throw cannot(
+      `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${type}'. Index spec: ${showDocument(given)}`,
+    );
+  }
+  return checkSeconds(toDouble(value), first?.path === WRITTEN_FIELD, given);
+}
+
+function readPartial(given: Document, sparse: boolean): Document | undefined {
+  const partial = asDocument(
+    given.get('partialFilterExpression'),
+    'createIndexes.indexes.partialFilterExpression',
+  );
+  if (!partial) return undefined;
+  if (sparse) throw cannot('cannot mix "partialFilterExpression" and "sparse" options');
+  const { tree } = compileFilter(partial, PLAIN_LANGUAGE);
+  if (isAllowedInPartial(tree)) return partial;
+  throw cannot(`Expression not supported in partial index: ${showDocument(partial)}`);
+}
+
+const IN_PARTIAL: readonly string[] = [
+  '$eq',
+  '$gt',
+  '$gte',
+  '$lt',
+  '$lte',
+  '$type',
+  '$in',
+  '$exists',
+];
+
+function isAllowedInPartial(node: Node): boolean {
+  if (node.kind === 'and' || node.kind === 'or') return node.of.every(isAllowedInPartial);
+  return node.kind === 'field' && IN_PARTIAL.includes(node.operator);
+}
+
+/** A setting that would not act is refused. */
+function checkKinds(given: Document, keys: readonly IndexKey[], unique: boolean): void {
+  const special = keys.find(({ kind, path }) => typeof kind === 'string' || path === '$**');
+  if (unique && special) {
+    throw cannot(`Index type '${special.kind}' does not support the unique option`);
+  }
+  if (unique && isDocument(given.get('collation'))) {
+    throw cannot('A unique index with a collation is not supported by this version of Mayfly');
+  }
+  if (keys.some(({ path }) => path === WRITTEN_FIELD) && !given.has('expireAfterSeconds')) {
+    throw cannot("'_ts' is a system property: an index over it needs 'expireAfterSeconds'");
+  }
+}
+
+function cannot(text: string): MongoError {
+  return mongoFailure('CannotCreateIndex', text);
+}
+
+function readBack(spec: string): Document {
+  return decodeDocument(Buffer.from(spec, 'base64'));
+}

@@ -1,0 +1,118 @@
+// Databases and collections by their names: finding them, and making them where a write needs them.
+import type { CollectionDefinition } from '../catalog/collection-definition.js';
+import type { StoredCollection } from '../catalog/collections.js';
+import type { Database } from '../catalog/resources.js';
+import type { Document } from '../value/bson/value.js';
+import { encodeDocument } from '../value/bson/write.js';
+import { MayflyError } from '../value/errors.js';
+import { mongoFailure } from '../value/mongo-errors.js';
+import type { Call, Mongo } from './call.js';
+
+const DATABASE_BYTES_MAX = 63;
+const NAMESPACE_BYTES_MAX = 255;
+
+export function checkDatabaseName(name: string): void {
+  const bytes = Buffer.byteLength(name);
+  if (bytes > 0 && bytes <= DATABASE_BYTES_MAX && !/[/\\. "$*<>:|?\0]/.test(name)) return;
+  throw mongoFailure('InvalidNamespace', `Invalid database name: '${name.slice(0, 100)}'`);
+}
+
+export function checkCollectionName(database: string, name: string): void {
+  const isTooLong = Buffer.byteLength(`${database}.${name}`) > NAMESPACE_BYTES_MAX;
+  if (name === '' || isTooLong || name.includes('\0') || name.includes('$')) {
+    throw mongoFailure(
+      'InvalidNamespace',
+      `Invalid namespace specified '${database}.${name.slice(0, 300)}'`,
+    );
+  }
+  if (name.startsWith('.') || name.endsWith('.')) {
+    throw mongoFailure(
+      'InvalidNamespace',
+      `Collection names cannot start or end with '.': ${name}`,
+    );
+  }
+}
+
+export function findCollection(
+  { mongo }: Call,
+  database: string,
+  name: string,
+): StoredCollection | undefined {
+  const found = mongo.catalog.database(database);
+  if (!found) return undefined;
+  const collection = mongo.catalog.collections.find(found, name);
+  if (!collection && mongo.catalog.container(found, name)) throw ofOtherApi(database, name);
+  return collection;
+}
+
+/** The collection as it is now, which others may have changed meanwhile. */
+export function currentOf(mongo: Mongo, collection: StoredCollection): StoredCollection {
+  const database = mongo.catalog.databases().find(({ serial }) => serial === collection.database);
+  const current = database && mongo.catalog.collections.find(database, collection.definition.id);
+  return current?.engine.id === collection.engine.id ? current : collection;
+}
+
+export async function collectionFor(
+  call: Call,
+  database: string,
+  name: string,
+): Promise<StoredCollection> {
+  const found = findCollection(call, database, name);
+  if (found) return found;
+  const { collection } = await createCollection(call, database, name, new Map());
+  return collection;
+}
+
+export async function createCollection(
+  call: Call,
+  database: string,
+  name: string,
+  options: Document,
+  shardKey: readonly string[] = [],
+): Promise<{ readonly collection: StoredCollection; readonly created: boolean }> {
+  checkDatabaseName(database);
+  checkCollectionName(database, name);
+  if (name.startsWith('system.') && name !== 'system.js') {
+    throw mongoFailure('InvalidNamespace', `Invalid system namespace: ${database}.${name}`);
+  }
+  const { mongo, at } = call;
+  const home = await databaseFor(call, database);
+  const definition: CollectionDefinition = {
+    id: name,
+    uuid: mongo.entropy.uuid(),
+    options: Buffer.from(encodeDocument(options)).toString('base64'),
+    indexes: [],
+    indexesMade: 0,
+    shardKey,
+  };
+  if (mongo.catalog.container(home, name)) throw ofOtherApi(database, name);
+  return mongo.catalog.collections.create(home, definition, at);
+}
+
+async function databaseFor({ mongo, at }: Call, name: string): Promise<Database> {
+  const { catalog } = mongo;
+  const there = catalog.database(name);
+  if (there) return there;
+  const twin = catalog.databases().find(({ id }) => id.toLowerCase() === name.toLowerCase());
+  if (twin) {
+    throw mongoFailure(
+      'DatabaseDifferCase',
+      `db already exists with different case already have: [${twin.id}] trying to create [${name}]`,
+    );
+  }
+  try {
+    return await catalog.createDatabase(name, undefined, at);
+  } catch (error) {
+    const made = catalog.database(name);
+    // Somebody else was faster.
+    if (made && error instanceof MayflyError && error.code === 'resourceConflict') return made;
+    throw error;
+  }
+}
+
+function ofOtherApi(database: string, name: string) {
+  return mongoFailure(
+    'CommandNotSupported',
+    `${database}.${name} is a container of the API for NoSQL: the API is fixed at creation, use a client of that API`,
+  );
+}

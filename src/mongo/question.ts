@@ -1,0 +1,84 @@
+// What a command asks of a collection: filter, collation, variables, hint, read once.
+import type { StoredCollection } from '../catalog/collections.js';
+import { type CompiledFilter, compileFilter } from '../mql/filter/filter.js';
+import type { Language } from '../mql/language.js';
+import { type Document, isDocument, type Value } from '../value/bson/value.js';
+import { mongoFailure } from '../value/mongo-errors.js';
+import type { Call } from './call.js';
+import { asDocument } from './fields.js';
+import { checkCollectionName, findCollection } from './namespace.js';
+import { shapeOf } from './shape.js';
+
+export interface Question {
+  readonly name: string;
+  readonly collection: StoredCollection | undefined;
+  readonly language: Language;
+  readonly filter: CompiledFilter;
+  readonly hint: Hint | undefined;
+}
+/** An index to use, or the order of creation. */
+export type Hint = { readonly index: string } | { readonly natural: 1 | -1 };
+
+/** `field` is where the filter is. */
+export function questionOf(call: Call, name: string, field: string): Question {
+  checkCollectionName(call.database, name);
+  const collection = findCollection(call, call.database, name);
+  const language = languageOf(call, collection, call.command);
+  const filter = asDocument(call.command.get(field), `${call.name}.${field}`) ?? new Map();
+  return {
+    name,
+    collection,
+    language,
+    filter: compileFilter(filter, language),
+    hint: hintOf(call.command.get('hint'), collection),
+  };
+}
+
+export function namespaceOf({ database }: Call, name: string): string {
+  return `${database}.${name}`;
+}
+
+/** Of a command or a single statement: both may have a collation and variables. */
+export function languageOf(
+  { mongo, at }: Call,
+  collection: StoredCollection | undefined,
+  given: Document,
+  variables: Value | undefined = given.get('let'),
+): Language {
+  return {
+    now: at,
+    collation: undefined,
+    variables: isDocument(variables) ? variables : new Map(),
+    random: () => mongo.entropy.fraction(),
+    text: collection && shapeOf(collection).text,
+  };
+}
+
+export function hintOf(
+  hint: Value | undefined,
+  collection: StoredCollection | undefined,
+): Hint | undefined {
+  if (hint === undefined || (isDocument(hint) && hint.size === 0)) return undefined;
+  if (isDocument(hint) && hint.has('$natural')) {
+    return { natural: String(hint.get('$natural')) === '-1' ? -1 : 1 };
+  }
+  const names = (collection?.definition.indexes ?? []).map((index) => ({
+    name: index.name,
+    keys: index.keys.map(({ path, kind }) => `${path} ${kind}`).join(),
+  }));
+  const all = [{ name: '_id_', keys: '_id 1' }, ...names];
+  const asked = isDocument(hint)
+    ? [...hint].map(([path, kind]) => `${path} ${plain(kind)}`).join()
+    : hint;
+  const found = all.find(({ name, keys }) => (isDocument(hint) ? keys : name) === asked);
+  if (found) return { index: found.name };
+  // A collection that is not there has no documents to find, by whatever index.
+  if (!collection) return undefined;
+  throw mongoFailure('BadValue', 'hint provided does not correspond to an existing index');
+}
+
+function plain(kind: Value): string {
+  return typeof kind === 'object' && kind !== null && 'value' in kind
+    ? String(kind.value)
+    : String(kind);
+}

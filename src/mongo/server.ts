@@ -1,0 +1,210 @@
+// From a request to its reply: which command it is, whether the client may give it, whether it was
+// given before, and how what goes wrong is told.
+import { ContainerGone } from '../engine/engine.js';
+import { stopwatch } from '../time/clock.js';
+import { decodeString, decodeValue, eachField, someElement } from '../value/bson/read.js';
+import { BsonType } from '../value/bson/types.js';
+import { validateDocument } from '../value/bson/validate.js';
+import { type Bytes, type Document, isDocument, type Value } from '../value/bson/value.js';
+import { encodeDocument } from '../value/bson/write.js';
+import { MayflyError } from '../value/errors.js';
+import { MongoError, mongoCodes, mongoFailure } from '../value/mongo-errors.js';
+import { mayDo } from './auth/roles.js';
+import type { Call, Client, Mongo, Reply } from './call.js';
+import { type Command, commands } from './commands/table.js';
+import { asNumber } from './fields.js';
+import { errorReply } from './reply.js';
+import { sessionOf } from './session-id.js';
+import type { ConnectionWork } from './wire/connection.js';
+import type { Request, Sequence } from './wire/message.js';
+
+/** Arrays of documents, which are used as they came and never decoded with the command. */
+const DOCUMENT_ARRAYS: ReadonlySet<string> = new Set([
+  ...['documents', 'updates', 'deletes', 'ops', 'nsInfo'],
+]);
+const HANDSHAKES: readonly string[] = ['hello', 'isMaster', 'ismaster'];
+/** Retryable: sent with a number of the session, and done once. */
+const RETRYABLE: ReadonlySet<string> = new Set([
+  ...['insert', 'update', 'delete', 'findAndModify', 'findandmodify', 'bulkWrite'],
+]);
+
+export type ReportDefect = (error: unknown, command: string) => void;
+
+export function connectionWork(mongo: Mongo, client: Client, report: ReportDefect): ConnectionWork {
+  return {
+    answer: async (request) => {
+      mongo.counters.requests += 1;
+      const took = stopwatch();
+      const reply = await answer(mongo, client, request, report);
+      const { command, bytes } = reply;
+      if (command !== 'getLastRequestStatistics') {
+        client.last = { command, ms: took(), charge: client.charge };
+      }
+      return bytes;
+    },
+    refusal: (code, text) =>
+      encodeDocument(
+        errorReply(new MongoError(code, codeNameOf(code), text), []) as ReadonlyMap<string, Value>,
+      ),
+    isTrusted: () => client.login !== undefined,
+    report: (error) => report(error, ''),
+  };
+}
+
+async function answer(mongo: Mongo, client: Client, request: Request, report: ReportDefect) {
+  let call: Call | undefined;
+  try {
+    call = readCall(mongo, client, request);
+    const { name } = call;
+    count(mongo, name);
+    const command = commandOf(call, request);
+    const reply = await runOnce(call, command);
+    return { command: name, bytes: encode(reply) };
+  } catch (error) {
+    const failure = failureOf(error, report, call?.name ?? '');
+    return {
+      command: call?.name ?? '',
+      bytes: encode(errorReply(failure, labelsOf(failure, call))),
+    };
+  }
+}
+
+function encode(reply: Reply): Bytes {
+  if (!isDocument(reply)) return reply;
+  if (!reply.has('ok')) reply.set('ok', 1);
+  return encodeDocument(reply);
+}
+
+function readCall(mongo: Mongo, client: Client, request: Request): Call {
+  validateDocument(request.body);
+  let { body } = request;
+  if (request.kind === 'query') body = unwrapped(body);
+  const { command, arrays } = readCommand(body, request.sequences);
+  const [name] = command.keys();
+  if (name === undefined) throw mongoFailure('BadValue', 'an empty command');
+  const database = request.database ?? command.get('$db');
+  if (typeof database !== 'string') {
+    throw new MongoError(40571, 'Location40571', 'OP_MSG requests require a $db argument');
+  }
+  const at = mongo.clock.now();
+  client.charge = 0;
+  return { mongo, client, name, database, command, at, documents: (field) => arrays.get(field) };
+}
+
+/** Some old clients put the command into a field of its own. */
+function unwrapped(body: Buffer): Buffer {
+  let inner = body;
+  eachField(body, 0, (name, type, at) => {
+    if (name === '$query' && type === BsonType.object) {
+      inner = body.subarray(at, at + body.readInt32LE(at));
+    }
+  });
+  return inner;
+}
+
+function readCommand(body: Buffer, sequences: readonly Sequence[]) {
+  const command: Document = new Map();
+  const arrays = new Map<string, readonly Bytes[]>();
+  eachField(body, 0, (name, type, at) => {
+    if (type === BsonType.array && DOCUMENT_ARRAYS.has(name)) {
+      arrays.set(name, documentsIn(body, at));
+    } else if (type === BsonType.string) command.set(name, decodeString(body, at));
+    else command.set(name, decodeValue(body, type, at));
+  });
+  for (const { name, documents } of sequences) {
+    if (arrays.has(name) || command.has(name)) {
+      throw mongoFailure('FailedToParse', `the field '${name}' is there twice`);
+    }
+    for (const document of documents) validateDocument(document);
+    arrays.set(name, documents);
+  }
+  return { command, arrays };
+}
+
+function documentsIn(bytes: Buffer, array: number): readonly Bytes[] {
+  const documents: Bytes[] = [];
+  someElement(bytes, array, (type, at) => {
+    if (type !== BsonType.object) {
+      throw mongoFailure('TypeMismatch', 'an array of documents holds something else');
+    }
+    documents.push(bytes.subarray(at, at + bytes.readInt32LE(at)));
+    return false;
+  });
+  return documents;
+}
+
+function commandOf(call: Call, request: Request): Command {
+  const { name, client, database } = call;
+  if (request.kind === 'query' && !HANDSHAKES.includes(name)) {
+    throw mongoFailure('UnsupportedOpQueryCommand', `Unsupported OP_QUERY command: ${name}`);
+  }
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const { login } = client;
+  if (!login && command?.needs !== 'nothing') {
+    throw mongoFailure('Unauthorized', `Command ${name} requires authentication`);
+  }
+  if (!command) throw mongoFailure('CommandNotFound', `no such command: '${name}'`);
+  if (login && !mayDo(login.roles, command.needs, database)) {
+    throw mongoFailure(
+      'Unauthorized',
+      `not authorized on ${database} to execute command { ${name}: ${shown(call)} }`,
+    );
+  }
+  if (command.onAdmin && database !== 'admin') {
+    throw mongoFailure('Unauthorized', `${name} may only be run against the admin database.`);
+  }
+  return command;
+}
+
+function shown({ command, name }: Call): string {
+  const value = command.get(name);
+  return typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : '1';
+}
+
+async function runOnce(call: Call, command: Command): Promise<Reply> {
+  const id = sessionOf(call);
+  const session = id === undefined ? undefined : call.mongo.sessions.use(id);
+  const number = call.command.get('txnNumber');
+  if (!session || number === undefined) return command.run(call);
+  if (!RETRYABLE.has(call.name)) return command.run(call);
+  const { sessions } = call.mongo;
+  return sessions.once(session, BigInt(asNumber(number)), async () => command.run(call));
+}
+
+function failureOf(error: unknown, report: ReportDefect, command: string): MongoError {
+  if (error instanceof MongoError) return error;
+  if (error instanceof ContainerGone) {
+    return new MongoError(175, 'QueryPlanKilled', 'collection dropped while the command ran');
+  }
+  if (error instanceof MayflyError) return ofOtherFace(error);
+  report(error, command);
+  return mongoFailure('InternalError', 'Mayfly met an unexpected error; it was logged.');
+}
+
+/** The rooms both faces share speak in the codes of the REST face. */
+function ofOtherFace(error: MayflyError): MongoError {
+  const { status } = error.kind;
+  switch (status) {
+    case 404:
+      return mongoFailure('NamespaceNotFound', error.message);
+    case 409:
+      return mongoFailure('NamespaceExists', error.message);
+    case 413:
+      return mongoFailure('BSONObjectTooLarge', error.message);
+    default:
+      return mongoFailure('OperationFailed', error.message);
+  }
+}
+
+function labelsOf(_error: MongoError, _call: Call | undefined): readonly string[] {
+  return [];
+}
+
+function codeNameOf(code: number): string {
+  return Object.entries(mongoCodes).find(([, each]) => each === code)?.[0] ?? `Location${code}`;
+}
+
+function count({ counters }: Mongo, name: string): void {
+  const key = Object.hasOwn(commands, name) ? name : 'unknown';
+  counters.operations.set(key, (counters.operations.get(key) ?? 0) + 1);
+}

@@ -1,0 +1,121 @@
+// Reading and writing documents for commands: batches of a bounded size, in order or each by
+// itself, and scans that never show what is dead by now.
+import type { StoredCollection } from '../catalog/collections.js';
+import {
+  type EditAt,
+  type EditOutcome,
+  editEach,
+  editTogether,
+} from '../documents/collection-write.js';
+import { type Item, PlanOutdated } from '../engine/engine.js';
+import { isLive } from '../time/expiry.js';
+import type { Instant } from '../time/instant.js';
+import { MongoError } from '../value/mongo-errors.js';
+import { samePartitionKey } from '../value/partition-key.js';
+import type { Access } from './access.js';
+import type { Call, Mongo } from './call.js';
+import { currentOf } from './namespace.js';
+import { shapeOf } from './shape.js';
+
+/** So many share a commit: more would keep others waiting. */
+const EDITS_PER_COMMIT = 64;
+const ROWS_FIRST = 128;
+const ROWS_PER_BATCH = 1000;
+const BATCH_BYTES_MAX = 4_000_000;
+
+/** Until the first that fails; those before it are done. */
+export async function editInOrder(
+  call: Call,
+  collection: StoredCollection,
+  edits: readonly EditAt[],
+): Promise<readonly EditOutcome[]> {
+  const outcomes: EditOutcome[] = [];
+  for (let from = 0; from < edits.length; ) {
+    const to = endOfPlace(edits, from);
+    let some = edits.slice(from, to);
+    let failure: EditOutcome | undefined;
+    while (some.length > 0) {
+      const result = await together(call, collection, some);
+      if ('items' in result) {
+        for (const item of result.items) outcomes.push({ item });
+        break;
+      }
+      failure = result.outcome;
+      some = some.slice(0, result.failed);
+    }
+    if (failure) return [...outcomes, failure];
+    from = to;
+  }
+  return outcomes;
+}
+
+/** Each by itself, whatever becomes of the others. */
+export async function editAll(
+  call: Call,
+  collection: StoredCollection,
+  edits: readonly EditAt[],
+): Promise<readonly EditOutcome[]> {
+  const outcomes: EditOutcome[] = [];
+  const shape = () => shapeOf(currentOf(call.mongo, collection));
+  for (let from = 0; from < edits.length; from += EDITS_PER_COMMIT) {
+    const some = edits.slice(from, from + EDITS_PER_COMMIT);
+    outcomes.push(...(await editEach(call.mongo.documents, shape, some, call.at)));
+  }
+  return outcomes;
+}
+
+/** Items in batches, by the access, each once. */
+export async function* scan(
+  mongo: Mongo,
+  collection: StoredCollection,
+  access: Access,
+  at: Instant,
+): AsyncGenerator<readonly Item[]> {
+  const seen = access.mayRepeat ? new Set<number>() : undefined;
+  let rowsMax = ROWS_FIRST;
+  for (const request of access.requests) {
+    const plan = mongo.documents.engine.plan(collection.engine, request);
+    const batches = plan.run(at, { rowsMax, bytesMax: BATCH_BYTES_MAX });
+    try {
+      for await (const { items } of batches) {
+        yield seen ? items.filter(({ serial }) => isNew(seen, serial)) : items;
+        rowsMax = ROWS_PER_BATCH;
+      }
+    } catch (error) {
+      if (!(error instanceof PlanOutdated)) throw error;
+      throw new MongoError(175, 'QueryPlanKilled', 'an index changed while the query was running');
+    }
+  }
+}
+
+/** Under the rules of this moment, which may have changed since a scan began. */
+export function isStillLive(
+  mongo: Mongo,
+  collection: StoredCollection,
+  item: Item,
+  at: Instant,
+): boolean {
+  return isLive(item.fuses, currentOf(mongo, collection).engine.expiry, at);
+}
+
+function together(call: Call, collection: StoredCollection, edits: readonly EditAt[]) {
+  const shape = () => shapeOf(currentOf(call.mongo, collection));
+  return editTogether(call.mongo.documents, shape, edits, call.at);
+}
+
+/** Edits of one place that stand together, but not too many. */
+function endOfPlace(edits: readonly EditAt[], from: number): number {
+  const place = edits[from]?.partition ?? [];
+  let to = from + 1;
+  while (to < edits.length && to - from < EDITS_PER_COMMIT) {
+    if (!samePartitionKey(edits[to]?.partition ?? [], place)) break;
+    to += 1;
+  }
+  return to;
+}
+
+function isNew(seen: Set<number>, serial: number): boolean {
+  if (seen.has(serial)) return false;
+  seen.add(serial);
+  return true;
+}
