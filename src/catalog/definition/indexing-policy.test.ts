@@ -28,7 +28,6 @@ const accepted: readonly (readonly [unknown, object])[] = [
   [{ includedPaths: [], excludedPaths: [], compositeIndexes: [], spatialIndexes: [] }, DEFAULT],
   [{ indexingMode: 'Consistent', automatic: true }, DEFAULT],
   [{ indexingMode: 'LAZY' }, { ...DEFAULT, indexingMode: 'lazy' }],
-  [{ automatic: false }, { ...DEFAULT, automatic: false }],
   [{ includedPaths: [ROOT] }, DEFAULT],
   [{ excludedPaths: [ROOT] }, { ...DEFAULT, includedPaths: [], excludedPaths: [ROOT, ETAG] }],
   [
@@ -81,6 +80,8 @@ const refused: readonly (readonly [unknown, readonly string[]])[] = [
   [{ indexingMode: 'eager' }, ['"eager"', 'consistent, lazy, none']],
   [{ indexingMode: 1 }, ["1 of 'indexingPolicy.indexingMode'"]],
   [{ automatic: 'true' }, ['"true"', 'true or false']],
+  [{ automatic: false }, ["'indexingPolicy.automatic' cannot be false", "'none'"]],
+  [{ indexingMode: 'lazy', automatic: false }, ["'indexingPolicy.automatic' cannot be false"]],
   [{ indexingMode: 'none', automatic: true }, ["'indexingPolicy.automatic'", "'none'"]],
   [{ indexingMode: 'none', compositeIndexes: [pair] }, ["'indexingPolicy.compositeIndexes'"]],
   [{ includedPaths: {} }, ["'indexingPolicy.includedPaths'", 'an array']],

@@ -73,9 +73,12 @@ export function readIndexingPolicy(value: unknown, context: IndexingContext): In
 function readAutomatic(value: unknown, mode: IndexingMode): boolean {
   if (value === undefined) return mode !== 'none';
   const automatic = asBoolean(value, 'indexingPolicy.automatic');
-  if (!automatic || mode !== 'none') return automatic;
+  if (automatic === (mode !== 'none')) return automatic;
   throw refuse(
-    "'indexingPolicy.automatic' cannot be true when 'indexingPolicy.indexingMode' is 'none'.",
+    automatic
+      ? "'indexingPolicy.automatic' cannot be true when 'indexingPolicy.indexingMode' is 'none'."
+      : "'indexingPolicy.automatic' cannot be false: every item is indexed, so that an index never " +
+          "changes what a query finds. For no index the 'indexingPolicy.indexingMode' is 'none'.",
   );
 }
 
