@@ -1,5 +1,8 @@
 // From the document of a filter to its tree. Operators are looked up in tables: one per family.
+
+import { readInt32 } from '../../value/bson/read.js';
 import {
+  type Bytes,
   type Document,
   isArray,
   isDocument,
@@ -8,14 +11,18 @@ import {
   type Value,
 } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
+import { compileExpression } from '../expression/compile.js';
+import { scopeOf } from '../expression/scope.js';
 import type { Language } from '../language.js';
+import { Row } from '../row.js';
 import { arrayOperators } from './arrays.js';
 import { bitOperators } from './bits.js';
 import { comparisonOperators } from './comparisons.js';
-import { elementOperators } from './elements.js';
+import { elementOperators, isTruthy } from './elements.js';
 import { evaluationOperators, regexField } from './evaluations.js';
 import {
   allOf,
+  type DocumentTest,
   EVERYTHING,
   type FieldOperators,
   isOperators,
@@ -48,6 +55,12 @@ const WHOLE_OPERATORS: WholeOperators = {
   $comment: () => EVERYTHING,
   $alwaysTrue: () => EVERYTHING,
   $alwaysFalse: () => NOTHING,
+  $expr: (operand, language) => {
+    const expression = compileExpression(operand, language);
+    const test: DocumentTest = (bytes, document) =>
+      isTruthy(expression(scopeOf(Row.ofBytes(documentAt(bytes, document)))));
+    return { kind: 'whole', operator: '$expr', operand, test };
+  },
   $where: () => {
     throw mongoFailure(
       'BadValue',
@@ -55,6 +68,10 @@ const WHOLE_OPERATORS: WholeOperators = {
     );
   },
 };
+
+function documentAt(bytes: Bytes, at: number): Bytes {
+  return at === 0 ? bytes : bytes.subarray(at, at + readInt32(bytes, at));
+}
 
 function clausesOf(operator: string, operand: Value, parser: Parser): readonly Node[] {
   if (!isArray(operand)) throw mongoFailure('BadValue', `${operator} must be an array`);

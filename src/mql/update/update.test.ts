@@ -38,7 +38,12 @@ const long = (value: number | string) => Long.fromString(String(value));
 const decimal = (text: string) => Decimal128.fromString(text);
 const double = (value: number) => new Double(value);
 
-type Row = readonly [update: Plain, before: Plain, after: Plain, options?: Options];
+type Row = readonly [
+  update: Plain | readonly Plain[],
+  before: Plain,
+  after: Plain,
+  options?: Options,
+];
 
 const rows: readonly Row[] = [
   [{ $set: { a: 1 } }, { _id: 1 }, { _id: 1, a: 1 }],
@@ -158,6 +163,11 @@ const rows: readonly Row[] = [
     { _id: 1, b: 1 },
   ],
   [{}, { _id: 1, a: 1 }, { _id: 1 }],
+  // Pipelines.
+  [[{ $set: { b: { $add: ['$a', 1] } } }], { _id: 1, a: 1 }, { _id: 1, a: 1, b: 2 }],
+  [[{ $set: { a: '$b' } }, { $unset: 'b' }], { _id: 1, a: 1, b: 2 }, { _id: 1, a: 2 }],
+  [[{ $replaceWith: { x: '$a' } }], { _id: 1, a: 1 }, { _id: 1, x: 1 }],
+  [[{ $project: { a: 1 } }], { _id: 1, a: 1, b: 2 }, { _id: 1, a: 1 }],
 ];
 
 for (const [update, before, after, options = {}] of rows) {
@@ -243,6 +253,8 @@ const refusals: readonly Refusal[] = [
   [{ $set: { a: 1 } }, {}, 9, /found 'x' and 'y'/, { arrayFilters: [{ x: 1, y: 1 }] }],
   [{ $set: { a: 1 } }, {}, 9, /multiple array filters/, { arrayFilters: [{ x: 1 }, { x: 2 }] }],
   [{ a: 1 }, {}, 9, /multi update is not supported/, { multi: true }],
+  [[{ $match: {} }], {}, 72, /^\$match is not allowed to be used within an update$/],
+  [[{ $set: { _id: 2 } }], { _id: 1 }, 66, /immutable field '_id'/],
   [{ $set: { 'a.1500002': 1 } }, { a: [] }, 2, /can't backfill more than/],
 ];
 

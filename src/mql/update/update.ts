@@ -18,6 +18,7 @@ import type { CompiledFilter } from '../filter/filter.js';
 import type { Language } from '../language.js';
 import { checkArrayFilters, compileArrayFilters } from './array-filters.js';
 import { compileOperators } from './operators.js';
+import { compileUpdatePipeline } from './pipeline.js';
 import { copyOf, documentOfFilter, idOfFilter } from './upsert.js';
 import type { Surroundings } from './walk.js';
 
@@ -198,6 +199,23 @@ function altered(id: Value | undefined) {
   );
 }
 
-function pipelineUpdate(_statement: UpdateStatement, _stages: readonly Value[]): CompiledUpdate {
-  throw mongoFailure('NotImplemented', 'updates by a pipeline are not supported yet');
+function pipelineUpdate(statement: UpdateStatement, stages: readonly Value[]): CompiledUpdate {
+  const run = compileUpdatePipeline(stages, statement.language);
+  const keepingId = (before: Document): Document => {
+    const after = run(before);
+    return after.has('_id') ? after : withId(before.get('_id'), after);
+  };
+  return {
+    kind: 'pipeline',
+    apply: (bytes) => finish(bytes, keepingId(decodeDocument(bytes)), unalterable),
+    insert: (newId) => {
+      const start = documentOfFilter(statement.filter.tree);
+      const document = keepingId(start);
+      const wanted = start.get('_id');
+      if (wanted !== undefined && compareBson(wanted, document.get('_id')) !== 0) {
+        throw unalterable();
+      }
+      return finishInsert(document, newId);
+    },
+  };
 }
