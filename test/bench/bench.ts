@@ -1,5 +1,6 @@
 // `npm run bench`: runs the parts that were asked for one after the other, prints their tables, and
 // leaves nothing behind.
+import { containerPart } from './container.js';
 import { foregroundPart } from './foreground.js';
 import { Bench } from './harness.js';
 import { indexingPart } from './indexing.js';
@@ -22,6 +23,7 @@ const PROFILES: Partial<Record<Part, readonly string[]>> = {
   indexing: ['indexing'],
   foreground: ['foreground'],
   purge: ['purge', 'purge-plain'],
+  container: ['container'],
 };
 
 const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<void>>> = {
@@ -33,6 +35,7 @@ const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<voi
   start: startPart,
   foreground: foregroundPart,
   purge: purgePart,
+  container: containerPart,
 };
 
 async function main(): Promise<void> {

@@ -10,6 +10,7 @@ export const PARTS = [
   'start',
   'foreground',
   'purge',
+  'container',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -30,6 +31,8 @@ export interface Options {
   readonly upsertRequests: ReadonlyMap<number, number>;
   /** Items that are written in each round where the cost of an indexed path is measured. */
   readonly indexingRequests: number;
+  /** Items that are written in each round where batches, bulk and single writes are compared. */
+  readonly containerItems: number;
   /** How long each question is asked in each round. */
   readonly queryMs: number;
   readonly foregroundMs: number;
@@ -83,6 +86,7 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
           ],
     ),
     indexingRequests: quick ? 1000 : 8000,
+    containerItems: quick ? 2000 : 20_000,
     queryMs: quick ? 500 : 1500,
     foregroundMs: quick ? 2000 : 10_000,
     json: values.json,

@@ -75,7 +75,20 @@ export type ItemWork =
       readonly bytes: number;
     };
 /** What a load consists of. */
-export type Work = ItemWork | { readonly kind: 'query'; readonly asked: readonly Asked[] };
+export type Work =
+  | ItemWork
+  | BatchWork
+  | { readonly kind: 'query'; readonly asked: readonly Asked[] };
+
+/** New items from `from` on, a hundred in one request: all or none in one partition, or bulk. */
+export interface BatchWork {
+  readonly kind: 'batch';
+  readonly from: number;
+  readonly count: number;
+  readonly bytes: number;
+  readonly atomic: boolean;
+}
+export const OPERATIONS_PER_BATCH = 100;
 
 const SCATTER = 7919;
 
@@ -132,6 +145,10 @@ export function requestBytes(work: Work, port: number): readonly Buffer[] {
   if (work.kind === 'query') {
     return work.asked.map((asked) => toBytes(queryCall(asked), date, port));
   }
+  if (work.kind === 'batch') {
+    const first = Array.from({ length: work.count / OPERATIONS_PER_BATCH }, (_, number) => number);
+    return first.map((number) => toBytes(batchCall(work, number), date, port));
+  }
   if (work.kind === 'read') {
     return indexesOf(work).map((index) => toBytes(readCall(index), date, port));
   }
@@ -152,7 +169,8 @@ export function readCall(index: number): Call {
 /** Rows on one page: more than any answer has. */
 const PAGE_ROWS = 1000;
 
-export function queryCall({ sql, parameters, values, partition }: Asked): Call {
+export function queryCall(asked: Omit<Asked, 'postgres'>): Call {
+  const { sql, parameters, values, partition } = asked;
   const scope: Record<string, string> =
     partition === undefined
       ? { 'x-ms-documentdb-query-enablecrosspartition': 'true' }
@@ -176,6 +194,31 @@ function upsertCall(index: number, body: string): Call {
     'x-ms-documentdb-is-upsert': 'true',
   };
   const path = `/${CONTAINER_LINK}/docs`;
+  return { verb: 'POST', path, type: 'docs', link: CONTAINER_LINK, headers, body };
+}
+
+function batchCall({ from, bytes, atomic }: BatchWork, number: number): Call {
+  const first = from + number * OPERATIONS_PER_BATCH;
+  const pk = `batch${first}`;
+  const operations = Array.from({ length: OPERATIONS_PER_BATCH }, (_, index) => {
+    const item = JSON.parse(itemText(first + index, number, bytes)) as ItemName;
+    return atomic
+      ? { operationType: 'Create', resourceBody: { ...item, pk } }
+      : {
+          operationType: 'Create',
+          partitionKey: JSON.stringify([item.pk]),
+          resourceBody: item,
+        };
+  });
+  const headers = {
+    ...(atomic ? partitionHeader(pk) : { 'x-ms-documentdb-partitionkeyrangeid': '0' }),
+    'content-type': 'application/json',
+    'x-ms-cosmos-is-batch-request': 'true',
+    'x-ms-cosmos-batch-atomic': String(atomic),
+    ...(atomic ? {} : { 'x-ms-cosmos-batch-continue-on-error': 'true' }),
+  };
+  const path = `/${CONTAINER_LINK}/docs`;
+  const body = JSON.stringify(operations);
   return { verb: 'POST', path, type: 'docs', link: CONTAINER_LINK, headers, body };
 }
 
