@@ -7,7 +7,7 @@ import {
 import type { StoredContainer } from '../catalog/resources.js';
 import { failure } from '../value/errors.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
-import { ownerContainer } from './find.js';
+import { isRidAddressed, ownerContainer } from './find.js';
 import { fullPartitionKey, scopeOf } from './partition-header.js';
 import type { CosmosRequest } from './request.js';
 import type { Route } from './routes.js';
@@ -64,7 +64,8 @@ async function checkTarget(
   const { kind, id } = scope;
   if (kind !== undefined) {
     if (shape !== `${CONTAINER}/${kind}/*`) throw outside();
-    const name = kind === 'docs' ? await itemId(request) : request.address.names[2];
+    const isNumbered = kind === 'docs' && isRidAddressed(request.catalog, request.address);
+    const name = isNumbered ? await itemId(request) : request.address.names[2];
     if (name !== id) throw outside();
   }
   const partition = scopedPartition(scope);

@@ -52,7 +52,7 @@ export type Verb =
 export interface Route {
   readonly verb: Verb;
   readonly operation: string;
-  /** What a read-only key may do. */
+  /** What a read-only key may do. Permissions are shown with tokens, which may do more. */
   readonly readOnly: boolean;
   /** Whether it spends request units of its container. */
   readonly metered: boolean;
@@ -117,7 +117,8 @@ const routes = new Map<string, Map<string, Route>>();
 for (const [verb, shape, operation, handle] of table) {
   const verbs = routes.get(shape) ?? new Map<string, Route>();
   const metered = isMetered(verb, shape);
-  verbs.set(verb, { verb, operation, handle, readOnly: VERBS_READING.includes(verb), metered });
+  const readOnly = VERBS_READING.includes(verb) && !shape.includes('/permissions');
+  verbs.set(verb, { verb, operation, handle, readOnly, metered });
   routes.set(shape, verbs);
 }
 

@@ -113,10 +113,34 @@ async function prepare(): Promise<World> {
       tokens.push(page.headers.get('x-ms-continuation') ?? '');
     }
   }
+  const permits = await preparePermits();
   const offers = await ask('GET', '/offers', {});
   const { Offers } = JSON.parse(offers.body.toString()) as { Offers: { _rid: string }[] };
   const [token = '', ...more] = tokens;
-  return { key: WELL_KNOWN_KEY, tokens: [token, ...more], offer: Offers[0]?._rid ?? '' };
+  return { key: WELL_KNOWN_KEY, tokens: [token, ...more], permits, offer: Offers[0]?._rid ?? '' };
+}
+
+/** Resource tokens of all widths, good and not so good, and other kinds of tokens. */
+async function preparePermits(): Promise<World['permits']> {
+  const users = `${DATABASE}/users`;
+  await ask('POST', users, {}, { id: 'holder' });
+  const tokens: string[] = [];
+  for (const [index, resource] of CONTAINERS.entries()) {
+    for (const parts of [{}, { resourcePartitionKey: [keyOfItem(1)] }]) {
+      const body = {
+        id: `p${tokens.length}`,
+        permissionMode: index ? 'All' : 'Read',
+        resource,
+        ...parts,
+      };
+      const made = await ask('POST', `${users}/holder/permissions`, {}, body);
+      tokens.push((JSON.parse(made.body.toString()) as { _token: string })._token);
+    }
+  }
+  const [first = ''] = tokens;
+  const broken = [first.slice(0, -9), first.replace(';', ''), 'type=resource&ver=1&sig=;;'];
+  const others = ['type=aad&ver=1.0&sig=a.b.c', 'type=sas&ver=1.0&sig=x', 'type=&ver=&sig='];
+  return [encodeURIComponent(first), ...tokens, ...broken, ...others];
 }
 
 /** Through the lists, page by page, and checked against what the control API says. */

@@ -81,6 +81,8 @@ export function identityRows(target: Target): readonly Row[] {
 const READ_ONLY = "A read-only key cannot be used for '";
 const NEW = { id: 'new', pk: 'a', partitionKey: { paths: ['/pk'] } };
 
+const READER = { sign: 'reader' } as const;
+
 const readers: readonly Row[] = [
   row('POST', '/dbs', 403, `${READ_ONLY}CreateDatabase'`, { sign: 'reader', body: NEW }),
   row('DELETE', SHOP, 403, `${READ_ONLY}DeleteDatabase'`, { sign: 'reader' }),
@@ -92,6 +94,14 @@ const readers: readonly Row[] = [
     body: NEW,
   }),
   row('DELETE', ITEM, 403, `${READ_ONLY}DeleteItem'`, { sign: 'reader', headers: IN_A }),
+  // They come with tokens that may do more than read.
+  row('GET', `${SHOP}/users/u/permissions`, 403, `${READ_ONLY}ListPermissions'`, READER),
+  row('GET', `${SHOP}/users/u/permissions/p`, 403, `${READ_ONLY}ReadPermission'`, READER),
+  row('POST', `${SHOP}/users/u/permissions`, 403, `${READ_ONLY}QueryPermissions'`, {
+    sign: 'reader',
+    headers: { 'x-ms-documentdb-isquery': 'true' },
+    body: { query: 'SELECT * FROM p' },
+  }),
   row('GET', '/_mayfly/clock', 401, 'The control API needs the header', {
     sign: 'unsigned',
     headers: { authorization: `Bearer ${READ_ONLY_KEY}` },

@@ -17,6 +17,8 @@ export const CONTAINERS = ['/dbs/fuzz/colls/on', '/dbs/fuzz/colls/off'] as const
 export interface World {
   readonly key: string;
   readonly tokens: readonly [string, ...string[]];
+  /** Values of the header Authorization that are no signatures. */
+  readonly permits: readonly [string, ...string[]];
   readonly offer: string;
 }
 
@@ -58,12 +60,14 @@ function safeMethod(random: Random, given: string, path: string): string {
   return method === 'DELETE' && segments.length !== 6 ? 'GET' : method;
 }
 
-function identity(random: Random, method: string, path: string, { key }: World): Headers {
+function identity(random: Random, method: string, path: string, world: World): Headers {
+  const { key } = world;
   const host = 'localhost';
   if (path.startsWith('/_mayfly/')) {
     return chance(random, 0.9) ? { host, authorization: `Bearer ${key}` } : { host };
   }
   if (chance(random, 0.05)) return { host };
+  if (chance(random, 0.05)) return { host, authorization: randomPick(random, world.permits) };
   const date = new Date().toUTCString();
   const signed = { host, 'x-ms-date': date, authorization: signature(method, path, date, key) };
   return chance(random, 0.03) ? { ...signed, authorization: randomAscii(random, 90) } : signed;
@@ -85,6 +89,11 @@ function randomTemplate(random: Random, world: World): Template {
     get(container, { 'x-ms-documentdb-populatequotainfo': 'true' }),
     get(`${container}/pkranges`),
     get(`${container}/conflicts`),
+    get(`${container}/conflicts/x`),
+    ...['', '/u', '/u/permissions', '/u/permissions/p'].map((path) =>
+      get(`${DATABASE}/users${path}`, { 'x-ms-documentdb-expiry-seconds': '60' }),
+    ),
+    get(`${DATABASE}/clientencryptionkeys/k`),
     get(docs, {
       'x-ms-max-item-count': '2',
       'x-ms-continuation': randomPick(random, world.tokens),
@@ -106,6 +115,7 @@ function randomTemplate(random: Random, world: World): Template {
     send('DELETE', `${docs}/${id}`, pk, undefined),
     send('PATCH', `${docs}/${id}`, pk, { operations: [{ op: 'set', path: '/n', value: 1 }] }),
     ...batches(docs, pk, item),
+    ...belongings(container, key),
     ...queries(random, docs, pk),
     send('PUT', container, {}, definition(container.slice(container.lastIndexOf('/') + 1))),
     send('PUT', `/offers/${world.offer}`, {}, { content: { offerThroughput: 400 } }),
@@ -124,6 +134,30 @@ function rareTemplate(random: Random): Template {
   return chance(random, 0.5)
     ? send('POST', '/dbs', throughput, { id })
     : send('POST', `${DATABASE}/colls`, {}, definition(id));
+}
+
+/** Users, what they may do, and keys; written again and again, so that there are few of them. */
+function belongings(container: string, key: string): readonly Template[] {
+  const upsert = { 'x-ms-documentdb-is-upsert': 'true' };
+  const permission = {
+    id: 'p',
+    permissionMode: 'Read',
+    resource: container,
+    resourcePartitionKey: [key],
+  };
+  const encryptionKey = {
+    id: 'k',
+    encryptionAlgorithm: 'AEAD_AES_256_CBC_HMAC_SHA256',
+    wrappedDataEncryptionKey: 'AAAA',
+    keyWrapMetadata: { type: 't', name: 'n', value: 'v', algorithm: 'RSA-OAEP' },
+  };
+  return [
+    send('POST', `${DATABASE}/users`, upsert, { id: 'u' }),
+    send('POST', `${DATABASE}/users/u/permissions`, upsert, permission),
+    send('PUT', `${DATABASE}/users/u/permissions/p`, {}, permission),
+    send('POST', `${DATABASE}/clientencryptionkeys`, {}, encryptionKey),
+    send('PUT', `${DATABASE}/clientencryptionkeys/k`, {}, encryptionKey),
+  ];
 }
 
 function batches(docs: string, pk: Record<string, string>, item: { id: string; pk: string }) {
@@ -155,7 +189,10 @@ function queries(random: Random, docs: string, pk: Record<string, string>): read
     randomAscii(random, 60),
   ]);
   const body = { query, parameters: [{ name: '@p', value: randomJson(random) }] };
-  return ['', '/dbs', '/offers'].map((path) => send('POST', path || docs, headers, body));
+  const users = `${DATABASE}/users`;
+  return [docs, '/dbs', '/offers', users, `${users}/u/permissions`].map((path) =>
+    send('POST', path, headers, body),
+  );
 }
 
 const get = (path: string, headers: Record<string, string> = {}): Template => ({
@@ -277,6 +314,8 @@ const NAMES = [
   'x-ms-cosmos-batch-atomic',
   'x-ms-cosmos-batch-continue-on-error',
   'x-ms-offer-throughput',
+  'x-ms-documentdb-expiry-seconds',
+  'x-ms-version',
   'x-ms-cosmos-offer-autopilot-settings',
   'x-ms-indexing-directive',
   'x-ms-cosmos-intended-collection-rid',

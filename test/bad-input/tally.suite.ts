@@ -97,14 +97,21 @@ function batchChange({ status, body }: Answer): number {
   return codes.filter((code) => code === 201).length - codes.filter((code) => code === 204).length;
 }
 
+const KINDS: ReadonlyMap<string, Kind> = new Map([
+  ['dbs', 'databases'],
+  ['colls', 'containers'],
+  ['docs', 'items'],
+]);
+
 /** What a request does if it succeeds with this status. */
 function effectOf({
   method,
   path,
 }: WireRequest): { kind: Kind; change: 1 | -1; status: number } | undefined {
-  const { length } = path.split('/').filter((segment) => segment !== '');
-  if (method === 'DELETE') return { kind: 'items', change: -1, status: 204 };
-  if (method !== 'POST') return undefined;
-  const kind = ({ 1: 'databases', 3: 'containers', 5: 'items' } as const)[length];
+  const segments = path.split('/').filter((segment) => segment !== '');
+  if (method === 'DELETE' && segments.at(-2) === 'docs') {
+    return { kind: 'items', change: -1, status: 204 };
+  }
+  const kind = method === 'POST' ? KINDS.get(segments.at(-1) ?? '') : undefined;
   return kind && { kind, change: 1, status: 201 };
 }
