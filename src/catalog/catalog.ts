@@ -100,7 +100,7 @@ export class Catalog {
   }
 
   /** The throughput that requests on a container use: its own, or what its database shares. */
-  offerFor({ database, serial }: StoredContainer): Offer | undefined {
+  offerFor({ database, serial }: Pick<StoredContainer, 'database' | 'serial'>): Offer | undefined {
     return this.#offersByOwner.get(serial) ?? this.#offersByOwner.get(database);
   }
 

@@ -34,7 +34,7 @@ export async function runWithin(
     }
     const ran = await run(piece, results);
     const charge = ran.results.reduce((sum, result) => sum + stepCharge(container, result), 0);
-    budgets.spend(container, ranges, charge);
+    budgets.spend(container, charge, ranges);
     results.push(...ran.results);
     ({ lsn } = ran);
   }

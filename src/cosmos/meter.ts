@@ -18,10 +18,10 @@ export async function metered(request: CosmosRequest, handle: Handler): Promise<
   budgets.admit(container, ranges);
   try {
     const reply = await handle(request);
-    budgets.spend(container, ranges, chargeIn(reply));
+    budgets.spend(container, chargeIn(reply), ranges);
     return reply;
   } catch (error) {
-    if (error instanceof MayflyError) budgets.spend(container, ranges, refusalCharge(error));
+    if (error instanceof MayflyError) budgets.spend(container, refusalCharge(error), ranges);
     throw error;
   }
 }

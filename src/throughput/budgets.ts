@@ -2,8 +2,8 @@
 // face asks `admit` before an operation and tells `spend` its charge afterwards. With `measure`
 // nobody is refused and charges are only counted.
 import type { Catalog } from '../catalog/catalog.js';
-import type { Offer, StoredContainer } from '../catalog/resources.js';
-import { ceilingOf } from '../catalog/throughput.js';
+import type { Offer } from '../catalog/resources.js';
+import { ceilingOf, DEFAULT_THROUGHPUT } from '../catalog/throughput.js';
 import type { Clock } from '../time/clock.js';
 import type { Leftover, PurgePass } from '../time/purger.js';
 import { Bucket } from './bucket.js';
@@ -12,6 +12,14 @@ import { Peak } from './peak.js';
 import { Throttled } from './throttled.js';
 
 export type ThroughputMode = 'measure' | 'enforce';
+
+/** A container, or a collection, which is in one physical partition. */
+export interface Metered {
+  readonly serial: number;
+  readonly database: number;
+  readonly engine: { readonly id: string };
+  readonly ranges?: readonly { readonly id: number }[];
+}
 
 /** What was charged in a container since the start. */
 export interface Usage {
@@ -22,6 +30,7 @@ export interface Usage {
 
 /** A database's throughput is one budget for all that share it, wherever their items are. */
 const SHARED = -1;
+const ONE_RANGE: readonly number[] = [0];
 
 interface Account {
   charged: number;
@@ -41,7 +50,7 @@ export class Budgets implements Leftover {
   #catalog: Catalog | undefined;
   /** By the ids containers have in their engine. */
   readonly #accounts = new Map<string, Account>();
-  /** By the serials of offers. */
+  /** By the serials of offers, or of what has none. */
   readonly #budgets = new Map<number, Budget>();
 
   constructor(mode: ThroughputMode, clock: Clock) {
@@ -63,7 +72,7 @@ export class Budgets implements Leftover {
    * operation costs is known afterwards, so it is let in where anything is left, and may take the
    * budget below zero: then the next ones wait.
    */
-  admit(container: StoredContainer, ranges: readonly number[]): void {
+  admit(container: Metered, ranges = rangeIds(container)): void {
     if (!this.isEnforced) return;
     const now = this.#clock.now();
     const buckets = this.#bucketsOf(container, ranges);
@@ -74,24 +83,24 @@ export class Budgets implements Leftover {
   }
 
   /** What is left at this moment where the least is left; endless where nothing is enforced. */
-  room(container: StoredContainer, ranges: readonly number[]): number {
+  room(container: Metered, ranges = rangeIds(container)): number {
     if (!this.isEnforced) return Number.POSITIVE_INFINITY;
     const now = this.#clock.now();
     return Math.min(...this.#bucketsOf(container, ranges).map((bucket) => bucket.level(now)));
   }
 
   /** Over several physical partitions a charge is divided evenly. */
-  spend(container: StoredContainer, ranges: readonly number[], charge: number): void {
+  spend(container: Metered, charge: number, ranges = rangeIds(container)): void {
     this.#accountOf(container.engine.id).charged += charge;
     const now = this.#clock.now();
     const offer = this.#catalog?.offerFor(container);
-    if (offer?.throughput.kind === 'autoscale') this.#budgetOf(offer).peak.add(charge, now);
+    if (offer?.throughput.kind === 'autoscale') this.#budgetOf(offer.serial).peak.add(charge, now);
     if (!this.isEnforced) return;
     const buckets = this.#bucketsOf(container, ranges);
     for (const bucket of buckets) bucket.spend(charge / buckets.length, now);
   }
 
-  usage(container: StoredContainer): Usage {
+  usage(container: Metered): Usage {
     return this.#accountOf(container.engine.id);
   }
 
@@ -115,7 +124,9 @@ export class Budgets implements Leftover {
     const now = this.#clock.now();
     const buckets = this.#bucketsOf(container, rangeIds(container));
     const left = Math.min(...buckets.map((bucket) => bucket.leftover(now)));
-    return Math.min(rowsMax, Math.floor(left / this.#accountOf(id).perPurged));
+    // One that costs more than a second has goes when half of one is left, and leaves a debt.
+    const least = buckets.some((bucket) => left < bucket.perSecond / 2) ? 0 : 1;
+    return Math.min(rowsMax, Math.max(least, Math.floor(left / this.#accountOf(id).perPurged)));
   }
 
   spent(id: string, pass: PurgePass, onDemand: boolean): void {
@@ -131,40 +142,45 @@ export class Budgets implements Leftover {
     for (const bucket of buckets) bucket.spendLeftover(charge / buckets.length, now);
   }
 
-  #containerBy(id: string): StoredContainer | undefined {
-    return this.#catalog?.allContainers().find(({ engine }) => engine.id === id);
+  #containerBy(id: string): Metered | undefined {
+    return this.#all().find(({ engine }) => engine.id === id);
+  }
+
+  #all(): readonly Metered[] {
+    if (!this.#catalog) return [];
+    return [...this.#catalog.allContainers(), ...this.#catalog.collections.all()];
   }
 
   #accountOf(id: string): Account {
     const known = this.#accounts.get(id);
     if (known) return known;
-    const containers = this.#catalog?.allContainers() ?? [];
-    prune(this.#accounts, new Set(containers.map(({ engine }) => engine.id)));
+    prune(this.#accounts, new Set(this.#all().map(({ engine }) => engine.id)));
     const account = { charged: 0, throttled: 0, purged: 0, perPurged: purgeCharge(1, 0) };
     this.#accounts.set(id, account);
     return account;
   }
 
-  #budgetOf(offer: Offer): Budget {
-    const known = this.#budgets.get(offer.serial);
+  #budgetOf(serial: number): Budget {
+    const known = this.#budgets.get(serial);
     if (known) return known;
-    prune(this.#budgets, new Set(this.#catalog?.offers().map(({ serial }) => serial)));
+    const owners = [...(this.#catalog?.offers() ?? []), ...this.#all()];
+    prune(this.#budgets, new Set(owners.map((each) => each.serial)));
     const budget = { buckets: new Map<number, Bucket>(), peak: new Peak() };
-    this.#budgets.set(offer.serial, budget);
+    this.#budgets.set(serial, budget);
     return budget;
   }
 
-  /** Without an offer there is nothing to keep to. */
-  #bucketsOf(container: StoredContainer, ranges: readonly number[]): readonly Bucket[] {
+  #bucketsOf(container: Metered, ranges: readonly number[]): readonly Bucket[] {
     const offer = this.#catalog?.offerFor(container);
-    if (!offer) return [];
-    const { buckets } = this.#budgetOf(offer);
-    const ceiling = ceilingOf(offer.throughput);
-    if (offer.container === undefined) return [bucketIn(buckets, SHARED, ceiling, this.#clock)];
-    const share = ceiling / container.ranges.length;
+    const ceiling = ceilingOf(offer?.throughput ?? DEFAULT_THROUGHPUT);
+    const { buckets } = this.#budgetOf(offer?.serial ?? container.serial);
+    if (offer && offer.container === undefined) {
+      return [bucketIn(buckets, SHARED, ceiling, this.#clock)];
+    }
+    const all = rangeIds(container);
     // Ranges that were split are gone, and their buckets with them.
-    if (buckets.size > container.ranges.length) prune(buckets, new Set(rangeIds(container)));
-    return ranges.map((range) => bucketIn(buckets, range, share, this.#clock));
+    if (buckets.size > all.length) prune(buckets, new Set(all));
+    return ranges.map((range) => bucketIn(buckets, range, ceiling / all.length, this.#clock));
   }
 }
 
@@ -184,8 +200,8 @@ function bucketIn(
   return bucket;
 }
 
-function rangeIds({ ranges }: StoredContainer): readonly number[] {
-  return ranges.map(({ id }) => id);
+function rangeIds({ ranges }: Metered): readonly number[] {
+  return ranges ? ranges.map(({ id }) => id) : ONE_RANGE;
 }
 
 /** What was deleted is forgotten when something new comes, so that neither map grows for ever. */
