@@ -1,5 +1,5 @@
-// The body of a batch: a JSON array of operations, each of which becomes a step or the refusal of
-// one.
+// The body of a batch: operations as a JSON array or as rows, each of which becomes a step or the
+// refusal of one.
 //
 //   [{"operationType":"Create","resourceBody":{…},"partitionKey":"[\"a\"]"},
 //    {"operationType":"Replace","id":"1","resourceBody":{…},"ifMatch":"\"etag\""}, …]
@@ -10,6 +10,9 @@ import type { CallContext } from '../query/function.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { memberText, type Parsed, parseElements } from '../value/json.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
+import type { BatchForm } from './batch-answer.js';
+import { readOperations } from './hybrid-row/batch-rows.js';
+import { HYBRID_ROW_VERSION } from './hybrid-row/row.js';
 import { composeItem, nestedItem } from './item-body.js';
 import { itemPatch } from './item-patch.js';
 import { checkItemId } from './names.js';
@@ -17,8 +20,6 @@ import { checkPartitionKey, fullPartitionKeyOf } from './partition-header.js';
 import { parsePatch } from './patch-body.js';
 
 const OPERATIONS_MAX = 100;
-/** The first byte of the binary form that some clients send. */
-const HYBRID_ROW = 0x81;
 const MEMBERS = new Set([
   'operationType',
   'id',
@@ -36,13 +37,15 @@ export interface BatchOperation {
   readonly minimal: boolean;
 }
 
+export interface ParsedBatch {
+  readonly operations: readonly Parsed[];
+  readonly form: BatchForm;
+}
+
 /** Refuses the whole request where it is no list of operations. */
-export function parseOperations(body: Buffer): readonly Parsed[] {
-  if (body[0] === HYBRID_ROW) {
-    const hint = 'Send the operations as a JSON array.';
-    throw failure('notSupported', { what: 'A batch in the binary form HybridRow', hint });
-  }
-  const operations = parseElements(body);
+export function parseOperations(body: Buffer): ParsedBatch {
+  const form = body[0] === HYBRID_ROW_VERSION ? 'rows' : 'json';
+  const operations = form === 'rows' ? readOperations(body) : parseElements(body);
   if (operations.length === 0) {
     throw failure('invalidInput', { why: 'A batch must have at least one operation.' });
   }
@@ -53,7 +56,7 @@ export function parseOperations(body: Buffer): readonly Parsed[] {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) continue;
     throw failure('invalidInput', { why: 'Every operation of a batch must be a JSON object.' });
   }
-  return operations;
+  return { operations, form };
 }
 
 /** `shared` is the key that the request has for all its operations. */

@@ -9,6 +9,8 @@ export interface Reply {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Uint8Array | string | undefined;
+  /** Of the body, where it is not JSON. */
+  readonly type?: string;
 }
 
 export function jsonReply(

@@ -198,7 +198,12 @@ function send(face: CosmosFace, exchange: Exchange, reply: Reply, activityId: st
   ];
   if (exchange.headers.origin) headers.push(...corsHeaders(exchange.headers, face.corsOrigins));
   if (body !== undefined) {
-    headers.push('content-type', 'application/json', 'content-length', String(body.length));
+    headers.push(
+      'content-type',
+      reply.type ?? 'application/json',
+      'content-length',
+      String(body.length),
+    );
   } else if (reply.status !== 204 && reply.status !== 304) {
     headers.push('content-length', '0');
   }

@@ -18,6 +18,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
   readonly json: Json;
 }
 
@@ -320,18 +321,20 @@ export function signature(
 }
 
 async function exchange(request: http.ClientRequest, body: unknown): Promise<Reply> {
-  const bytes = bodyBytes(body);
-  if (bytes !== undefined) request.setHeader('content-length', bytes.length);
-  request.end(bytes);
+  const sent = bodyBytes(body);
+  if (sent !== undefined) request.setHeader('content-length', sent.length);
+  request.end(sent);
   const [response] = (await once(request, 'response')) as [http.IncomingMessage];
   const pieces: Buffer[] = [];
   for await (const piece of response) pieces.push(piece as Buffer);
-  const text = Buffer.concat(pieces).toString();
+  const bytes = Buffer.concat(pieces);
+  const text = bytes.toString();
   const isJson = response.headers['content-type']?.startsWith('application/json') === true;
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text,
+    bytes,
     json: isJson && text !== '' ? (JSON.parse(text) as Json) : {},
   };
 }

@@ -5,21 +5,20 @@ import {
   runAtomically,
   runSeparately,
   type Step,
-  type StepResult,
   type StepResults,
   stepCharge,
 } from '../../documents/batch.js';
 import { whileThere } from '../../documents/documents.js';
-import { Throttled } from '../../throughput/throttled.js';
 import { failure } from '../../value/errors.js';
 import type { PartitionKey } from '../../value/partition-key.js';
 import { checkOpenPartition } from '../access.js';
+import { answerOf, answersBody, type BatchForm } from '../batch-answer.js';
 import { type BatchOperation, operationOf, parseOperations } from '../batch-body.js';
 import { runWithin } from '../bulk-budget.js';
 import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { metered } from '../meter.js';
 import { fullPartitionKey, scopeOf } from '../partition-header.js';
-import { chargeText, itemHeaders, type Reply } from '../reply.js';
+import { itemHeaders, type Reply } from '../reply.js';
 import { type CosmosRequest, flag, header } from '../request.js';
 import { checkSession } from '../session.js';
 import { refuseUnsupportedHeaders } from './write-item.js';
@@ -35,7 +34,7 @@ async function runBatch(request: CosmosRequest): Promise<Reply> {
   refuseUnsupportedHeaders(request);
   const mode = modeOf(request);
   ownerContainer(request);
-  const parsed = parseOperations(await request.body());
+  const { operations: parsed, form } = parseOperations(await request.body());
   // Looked up anew, because the container may have changed while a slow body came in.
   const container = ownerContainer(request);
   const shared = sharedKey(request, container, mode.atomic);
@@ -48,7 +47,7 @@ async function runBatch(request: CosmosRequest): Promise<Reply> {
     mode.atomic && shared
       ? await runAtomically(documents, container, shared, stepsOf(operations), at)
       : await runBulk(request, container, operations, mode.continueOnError);
-  return replyOf(request, container, operations, outcome);
+  return replyOf(request, container, operations, form, outcome);
 }
 
 function runBulk(
@@ -112,58 +111,22 @@ function replyOf(
   request: CosmosRequest,
   container: StoredContainer,
   operations: readonly BatchOperation[],
+  form: BatchForm,
   { results, lsn }: StepResults,
 ): Reply {
   const isMinimal = header(request.headers, 'prefer')?.toLowerCase() === 'return=minimal';
-  const pieces: (string | Uint8Array)[] = [];
-  let charge = 0;
-  for (const [index, result] of results.entries()) {
-    const cost = stepCharge(container, result);
-    charge += cost;
-    pieces.push(index === 0 ? '[' : ',');
-    pieces.push(...resultPieces(result, cost, isMinimal || operations[index]?.minimal === true));
-  }
-  pieces.push(']');
+  const answers = results.map((result, index) => {
+    const minimal = isMinimal || operations[index]?.minimal === true;
+    return answerOf(result, stepCharge(container, result), minimal);
+  });
+  const charge = answers.reduce((sum, answer) => sum + answer.charge, 0);
   const ranges = new Set(operations.map(({ partition }) => rangeOf(container, partition)));
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, [...ranges], lsn, charge);
   const failed = results.some(({ kind }) => kind === 'refused');
-  const bytesOf = (piece: string | Uint8Array) =>
-    typeof piece === 'string' ? Buffer.from(piece) : piece;
-  return { status: failed ? 207 : 200, headers, body: Buffer.concat(pieces.map(bytesOf)) };
+  const body = answersBody(form, answers);
+  const type = form === 'rows' ? { type: ROWS_TYPE } : {};
+  return { status: failed ? 207 : 200, headers, body, ...type };
 }
 
-/** The JSON of one result; stored bytes are put in as they are. */
-function resultPieces(
-  result: StepResult,
-  charge: number,
-  minimal: boolean,
-): readonly (string | Uint8Array)[] {
-  const start = (status: number, subStatus = 0) =>
-    `{"statusCode":${status},"subStatusCode":${subStatus},"requestCharge":${chargeText(charge)}`;
-  const withEtag = (status: number, etag: string) =>
-    `${start(status)},"eTag":${JSON.stringify(etag)}`;
-  switch (result.kind) {
-    case 'written': {
-      const { item, created } = result;
-      const first = withEtag(created ? 201 : 200, item.etag);
-      return minimal ? [first, '}'] : [first, ',"resourceBody":', item.doc.bytes, '}'];
-    }
-    case 'read': {
-      const { item, etag } = result;
-      if (!item) return [withEtag(304, etag), '}'];
-      return [withEtag(200, etag), ',"resourceBody":', item.doc.bytes, '}'];
-    }
-    case 'deleted':
-      return [start(204), '}'];
-    case 'refused': {
-      const { kind, message } = result.error;
-      const first = start(kind.status, kind.subStatus);
-      const { error } = result;
-      const wait =
-        error instanceof Throttled ? `,"retryAfterMilliseconds":${error.retryAfterMs}` : '';
-      const text = JSON.stringify(message);
-      return [first, `,"eTag":null,"resourceBody":null,"message":${text}${wait}}`];
-    }
-  }
-}
+const ROWS_TYPE = 'application/octet-stream';
