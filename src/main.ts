@@ -60,12 +60,8 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const log = options.log ?? (() => undefined);
   const load = { active: 0, begun: 0 };
   const budgets = new Budgets(options.throughput, clock);
-  const purger = new Purger(
-    clock,
-    load,
-    (error) => log('error', 'purge-failed', { error }),
-    budgets,
-  );
+  const purgeFailed = (error: unknown) => log('error', 'purge-failed', { error });
+  const purger = new Purger(clock, load, purgeFailed, budgets);
   const closing: (() => Promise<void> | void)[] = [];
   try {
     const engine = await openEngine(options.data, clock, log, closing);
