@@ -21,7 +21,7 @@ class HeldStore extends MemoryStore {
     return release;
   }
 
-  override async write(writes: Iterable<Write>): Promise<void> {
+  override async write(writes: readonly Write[]): Promise<void> {
     const held = this.#held;
     this.#held = undefined;
     this.holds = held !== undefined;

@@ -13,7 +13,7 @@ const SLOW_MS = 5;
 class SlowStore extends MemoryStore {
   readonly sizes: number[] = [];
 
-  override async write(writes: Iterable<Write>): Promise<void> {
+  override async write(writes: readonly Write[]): Promise<void> {
     const all = [...writes];
     this.sizes.push(all.length);
     await pause(SLOW_MS);
@@ -65,4 +65,28 @@ test('work that throws is undone alone', async () => {
   await Promise.all([write(), assert.rejects(broken, /no/), write()]);
   assert.deepEqual(store.sizes, [2]);
   assert.equal(store.get(documentKey(1, 99)), undefined);
+});
+
+test('a group that has much is closed, and the rest of the work has the next, in order', async () => {
+  const store = new SlowStore();
+  const { committer } = committerOver(store);
+  const done: number[] = [];
+  const submit = async (number: number, writes: number, bytes: number) => {
+    await committer.submit((group) => {
+      for (let index = 0; index < writes; index++) {
+        group.put(documentKey(number, index), Buffer.alloc(bytes));
+      }
+    });
+    done.push(number);
+  };
+  const sizes = [
+    [1000, 1],
+    [600, 1],
+    [10, 1],
+    [1, 3_000_000],
+    [2, 1],
+  ] as const;
+  await Promise.all(sizes.map(([writes, bytes], index) => submit(index, writes, bytes)));
+  assert.deepEqual(store.sizes, [1600, 11, 2]);
+  assert.deepEqual(done, [0, 1, 2, 3, 4]);
 });

@@ -6,6 +6,9 @@ import type { Store } from './store.js';
 import { WriteSet } from './write-set.js';
 
 const GROUP_MAX = 128;
+/** A group is closed when it has so much; the rest of the work waits for the next. */
+const GROUP_WRITES = 1500;
+const GROUP_BYTES = 2_097_152;
 /** After so long everybody else has a turn; the group goes on behind them. */
 const TURN_MS = 3;
 /**
@@ -104,12 +107,17 @@ export class Committer {
     this.#gathered = undefined;
   }
 
-  async #commit(waiting: readonly Waiting[]): Promise<Error | undefined> {
+  /** Takes from the end of those that wait what does not fit into the group. */
+  async #commit(waiting: Waiting[]): Promise<Error | undefined> {
     if (this.#broken) return this.#broken;
     const group = new WriteSet(this.#store);
     let turn = stopwatch();
-    for (const each of waiting) {
+    for (const [index, each] of waiting.entries()) {
       each.run(group);
+      if (group.size >= GROUP_WRITES || group.bytes >= GROUP_BYTES) {
+        this.#queue.unshift(...waiting.splice(index + 1));
+        break;
+      }
       if (turn() < TURN_MS) continue;
       await breathe();
       turn = stopwatch();

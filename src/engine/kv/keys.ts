@@ -4,6 +4,7 @@
 //   ----------  -----  ----------------------  ------------------------------------------------
 //   0           'F'                            format: "mayfly" and the version of this page
 //   0           'C'    container               definition of an engine container, JSON
+//   0           'J'                            how much of the journal is in the store (journal.ts)
 //   container   'H'                            head: next serial, lsn, items, bytes
 //   container   'D'    serial                  record: the item itself (record.ts)
 //   container   'P'    pk, id                  serial   find an item by its key
@@ -36,6 +37,7 @@ const VALUES_BYTES_MAX = 512;
 const table = {
   format: 0x46,
   container: 0x43,
+  journal: 0x4a,
   head: 0x48,
   document: 0x44,
   primary: 0x50,
@@ -53,6 +55,8 @@ export type Table = keyof typeof table;
 export type Slot = number;
 
 export const formatKey = (): Key => prefix(0, 'format', 0);
+
+export const journalKey = (): Key => prefix(0, 'journal', 0);
 
 export function containerKey(slot: Slot): Key {
   const key = prefix(0, 'container', 4);

@@ -87,7 +87,7 @@ test('a store of another format is refused and left as it is', async () => {
   const store = openLmdb(folder);
   await store.write([[formatKey(), Buffer.from('mayfly 99')]]);
   await store.close();
-  await assert.rejects(openKvEngine(openLmdb(folder)), /format 99.*reads format 3/);
+  await assert.rejects(openKvEngine(openLmdb(folder)), /format 99.*reads format 4/);
   await assert.rejects(openKvEngine(openLmdb(folder)), /format 99/);
 });
 

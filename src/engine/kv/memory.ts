@@ -33,6 +33,10 @@ export class MemoryStore implements Store {
     return this.get(key);
   }
 
+  has(key: Key): boolean {
+    return this.get(key) !== undefined;
+  }
+
   range(from: Key, to: Key, limit: number): readonly Entry[] {
     const entries: Entry[] = [];
     this.#walk(from, to, limit, (key, value) => entries.push([key, value]));
@@ -77,12 +81,14 @@ export class MemoryStore implements Store {
     return count - lowerBound(this.#blocks[first]?.keys ?? [], from);
   }
 
-  async write(writes: Iterable<Write>): Promise<void> {
+  async write(writes: readonly Write[]): Promise<void> {
     for (const [key, value] of writes) {
       if (value === undefined) this.#remove(key);
       else this.#put(key, value);
     }
   }
+
+  async settle(): Promise<void> {}
 
   size(): number {
     return this.#bytes;

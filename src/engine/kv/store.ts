@@ -37,6 +37,7 @@ export interface Reader {
   get(key: Key): Uint8Array | undefined;
   /** The same; the value may be part of a larger piece of memory, which it keeps alive. */
   getInto(slab: Slab, key: Key): Uint8Array | undefined;
+  has(key: Key): boolean;
   /** Entries with `from <= key < to` in key order, at most `limit`. */
   range(from: Key, to: Key, limit: number): readonly Entry[];
   /** The keys of the same range, without copying their values. */
@@ -57,7 +58,9 @@ export interface Snapshot extends Reader {
 export interface Store extends Reader {
   snapshot(): Snapshot;
   /** All or nothing. Resolves when the writes would survive a power cut, and not before. */
-  write(writes: Iterable<Write>): Promise<void>;
+  write(writes: readonly Write[]): Promise<void>;
+  /** Resolves when everything is in the store's own file, also without its journal. */
+  settle(): Promise<void>;
   size(): number;
   close(): Promise<void>;
 }

@@ -9,6 +9,7 @@ interface Readable {
 export interface Mark {
   readonly writes: number;
   readonly changes: number;
+  readonly bytes: number;
 }
 
 export class WriteSet implements Readable {
@@ -20,12 +21,19 @@ export class WriteSet implements Readable {
   /** What `latest` held before each of its changes. */
   readonly #changes: (readonly [name: string, before: Write | undefined])[] = [];
 
+  #bytes = 0;
+
   constructor(below: Readable) {
     this.#below = below;
   }
 
   get size(): number {
     return this.#writes.length;
+  }
+
+  /** What the keys and values take. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get(key: Key): Uint8Array | undefined {
@@ -43,11 +51,12 @@ export class WriteSet implements Readable {
   }
 
   mark(): Mark {
-    return { writes: this.#writes.length, changes: this.#changes.length };
+    return { writes: this.#writes.length, changes: this.#changes.length, bytes: this.#bytes };
   }
 
   rollBack(mark: Mark): void {
     this.#writes.length = mark.writes;
+    this.#bytes = mark.bytes;
     while (this.#changes.length > mark.changes) {
       const [name, before] = this.#changes.pop() as readonly [string, Write | undefined];
       if (before === undefined) this.#latest.delete(name);
@@ -55,13 +64,14 @@ export class WriteSet implements Readable {
     }
   }
 
-  entries(): Iterable<Write> {
+  entries(): readonly Write[] {
     return this.#writes;
   }
 
   #add(write: Write): void {
     this.#writes.push(write);
-    const [key] = write;
+    const [key, value] = write;
+    this.#bytes += key.length + (value?.length ?? 0);
     if (!isReadBack(key)) return;
     const name = nameOf(key);
     this.#changes.push([name, this.#latest.get(name)]);
