@@ -187,3 +187,19 @@ test('a key that is too long is refused, and the writes of others are not', asyn
   assert.equal(await groupsIn(store), 2);
   await assert.rejects(store.write(groupOf(2)), /closed/);
 });
+
+test('after a failed write none follows, and what was acknowledged is there again', async () => {
+  const folder = newFolder();
+  const store = openLmdb(folder);
+  await store.write(groupOf(0));
+  // A value that cannot be copied stands for a disk that cannot be written.
+  const broken = Object.defineProperty({ length: 10 } as unknown as Buffer, 0, {
+    get: () => {
+      throw new Error('no space left');
+    },
+  });
+  await assert.rejects(store.write([[key(1), broken]]), /no space left/);
+  await assert.rejects(store.write(groupOf(1)), /no space left/);
+  await store.close();
+  assert.equal(await groupsIn(openLmdb(folder)), 1);
+});

@@ -128,12 +128,13 @@ export class JournaledStore extends Overlaid implements Store {
     }
   }
 
-  /** What could not be brought down stays in the journal, for the next start. */
+  /** What could not be brought down, or flushed, stays in the journal for the next start. */
   async #closeJournal(): Promise<void> {
     this.#active?.file.close();
     this.#free?.close();
+    const isWhole = !this.#broken;
     this.#broken ??= new Error('The store is closed.');
-    if (!this.#state.isOpen || this.#leaving.length > 0) return;
+    if (!this.#state.isOpen || !isWhole) return;
     await this.#storeState({ isOpen: false });
     for (const name of JOURNAL_FILES) rmSync(join(this.#folder, name), { force: true });
   }
