@@ -11,6 +11,7 @@ import { openKvEngine } from './engine/kv/kv-engine.js';
 import { openLmdb } from './engine/kv/lmdb.js';
 import { lockFolder } from './engine/kv/lock.js';
 import { MemoryStore } from './engine/kv/memory.js';
+import { openPostgres } from './engine/postgres/postgres-engine.js';
 import { entraOf } from './entra-rules.js';
 import { keepCertificate } from './http/certificate-files.js';
 import { type Exchange, nodeExchange } from './http/exchange.js';
@@ -64,7 +65,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const purger = new Purger(clock, load, purgeFailed, budgets);
   const closing: (() => Promise<void> | void)[] = [];
   try {
-    const engine = await openEngine(options.data, clock, log, closing);
+    const engine = await openEngine(options, { clock, entropy }, log, closing);
     closing.push(() => purger.close());
     const documentTtl = options.mongoDocumentTtl;
     const catalog = await Catalog.open({ engine, entropy, purger, documentTtl }, clock.now());
@@ -166,11 +167,17 @@ function dispatchers(
 }
 
 async function openEngine(
-  data: string,
-  clock: Clock,
+  { data, store }: ReturnType<typeof withDefaults>,
+  { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
   log: NonNullable<StartOptions['log']>,
   closing: (() => Promise<void> | void)[],
 ): Promise<Engine> {
+  if (store !== undefined) {
+    const { uuid, fraction } = entropy;
+    const engine = await openPostgres({ url: store, server: uuid(), fraction });
+    closing.push(() => engine.close());
+    return engine;
+  }
   const report = (error: unknown, container: string) =>
     log('error', 'index-build-failed', { error, container });
   if (data === MEMORY) {

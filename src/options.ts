@@ -17,6 +17,8 @@ export interface StartOptions {
   readonly port?: number | undefined;
   /** A folder, or `:memory:` (the default in-process). */
   readonly data?: string | undefined;
+  /** `postgres://user@host/database`: documents are kept there, and `data` is not used. */
+  readonly store?: string | undefined;
   /** Base64. Default: the well-known key of the official emulator, on loopback only. */
   readonly key?: string | undefined;
   readonly secondaryKey?: string | undefined;

@@ -12,10 +12,17 @@ export function banner(server: Mayfly, options: StartOptions): string {
   Endpoint    ${cosmos}${both}
   Connection  ${connectionString}
   MongoDB     ${mongo ?? 'off'}
-  Data        ${options.data ?? ''}
+  Data        ${options.store === undefined ? (options.data ?? '') : withoutPassword(options.store)}
   Clock       ${clock.mode}${clock.mode === 'virtual' ? `  (move it with POST ${control}clock)` : ''}
   Control     ${control}health
 
   Ctrl-C stops.
 `;
+}
+
+/** The address of a database, for screens and logs. */
+export function withoutPassword(address: string): string {
+  const url = new URL(address);
+  if (url.password !== '') url.password = '***';
+  return url.href;
 }

@@ -25,6 +25,7 @@ Each option is also an environment variable: --log-level is ${environmentName('l
 Examples:
   mayfly start                                   serve on http://127.0.0.1:8081, data in ./mayfly-data
   mayfly start --data :memory: --port 0          a throwaway server on a free port
+  mayfly start --store postgres://me@db/mayfly   documents in PostgreSQL, as many servers as wanted
   mayfly start --clock virtual                   test expiry: curl -X POST …/_mayfly/clock -d '{"advance":"90d"}'
   mayfly start --host 0.0.0.0 --key "$(openssl rand -base64 64 | tr -d '\\n')"
 `;

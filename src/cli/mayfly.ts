@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { type Mayfly, start } from '../main.js';
 import { stopwatch, systemClock } from '../time/clock.js';
 import { VERSION } from '../version.js';
-import { banner } from './banner.js';
+import { banner, withoutPassword } from './banner.js';
 import { helpText } from './help.js';
 import { jsonLog, textLog } from './log.js';
 import { parseOptions } from './options.js';
@@ -41,7 +41,8 @@ async function serve(args: readonly string[]): Promise<void> {
   stopOnSignals(server, log);
   if (isTerminal) write(banner(server, options));
   const { cosmos, mongo } = server;
-  const { data, clock } = { data: options.data, clock: server.clock.mode };
+  const data = options.store === undefined ? options.data : withoutPassword(options.store);
+  const clock = server.clock.mode;
   // Scripts wait for this line, whatever else they want to be told.
   if (!isTerminal)
     jsonLog('info', write, now)('info', 'ready', { cosmos, mongo, data, clock, version: VERSION });

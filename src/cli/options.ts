@@ -17,6 +17,7 @@ export const optionTable: readonly Option[] = [
   { name: 'host',                    value: 'ADDRESS',            help: 'address to listen on (127.0.0.1)' },
   { name: 'port',                    value: 'N',                  help: 'port to listen on, 0 picks a free one (8081)' },
   { name: 'data',                    value: 'DIR|:memory:',       help: 'where documents are kept (./mayfly-data)' },
+  { name: 'store',                   value: 'postgres://…',       help: 'keep them in PostgreSQL instead; several servers may share it' },
   { name: 'key',                     value: 'BASE64',             help: "account key (the official emulator's, on loopback only)" },
   { name: 'secondary-key',           value: 'BASE64',             help: 'a second account key' },
   { name: 'read-only-key',           value: 'BASE64',             help: 'a key that may only read' },
@@ -60,7 +61,7 @@ export function parseOptions(
   return {
     host: one('host'),
     port: portOf('port', one('port') ?? '8081'),
-    data: one('data') ?? 'mayfly-data',
+    ...placeOf(one('data'), one('store')),
     key: one('key'),
     secondaryKey: one('secondary-key'),
     readOnlyKey: one('read-only-key'),
@@ -113,6 +114,18 @@ function readValues(
   }
   return values;
 }
+
+function placeOf(data: string | undefined, store: string | undefined) {
+  if (store === undefined) return { data: data ?? 'mayfly-data' };
+  if (data !== undefined) {
+    throw new UsageError('--data and --store are two places for documents; give one.');
+  }
+  if (/^postgres(ql)?:\/\/./.test(store) && URL.canParse(store)) return { data: MEMORY, store };
+  throw new UsageError(`--store wants postgres://user@host/database, not '${store}'.`);
+}
+
+/** What a server that keeps nothing itself writes to disk. */
+const MEMORY = ':memory:';
 
 function portOf(name: string, text: string): number {
   const port = Number(text);

@@ -1,7 +1,7 @@
 // What the conformance tests share: one server per file, signed requests as they go over the wire,
 // clients of the SDK, and a shorthand for a container and its items.
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
@@ -52,11 +52,20 @@ export async function serve(options: StartOptions = {}): Promise<Server> {
   const clock = new VirtualClock();
   clock.freeze();
   clock.set(NOON);
-  const server = new Server(await start({ clock, ...options }), clock);
+  const server = new Server(await start({ clock, ...storeOf(options), ...options }), clock);
   after(() => server.close());
   const paused = await server.control('POST', 'purge/pause');
   assert.equal(paused.status, 200, paused.text);
   return server;
+}
+
+/** test/postgres runs these files again, on a database of which each server takes a schema. */
+export function storeOf({ data }: StartOptions): StartOptions {
+  const address = process.env.MAYFLY_TEST_STORE;
+  if (!address || data !== undefined) return {};
+  const url = new URL(address);
+  url.searchParams.set('schema', `s${randomUUID().replaceAll('-', '')}`);
+  return { store: url.href };
 }
 
 export class Server {

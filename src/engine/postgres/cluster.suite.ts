@@ -131,8 +131,10 @@ class OwnServer {
     const flags = Object.entries({ ...settings, unix_socket_directories: '' })
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' ');
-    const command = `"${this.#program('postgres')}" -D "${this.#data}" -p ${this.#port} ${flags} </dev/null &
-      server=$!; echo $server; (cat >/dev/null; kill -QUIT $server) & wait $server`;
+    const server = `"${this.#program('postgres')}" -D "${this.#data}" -p ${this.#port} ${flags}`;
+    // A job in the background reads from nowhere, unless it is told to.
+    const command = `exec 3<&0; ${server} </dev/null & server=$!
+      (cat <&3 >/dev/null; kill -QUIT $server) & wait $server`;
     const child = spawn('/bin/sh', ['-c', command], { ...this.#account, cwd: '/' });
     this.#child = child;
     const note = (text: unknown) => {

@@ -135,7 +135,8 @@ export class Pool {
     this.#closed = true;
     const shared = await Promise.allSettled(this.#shared);
     for (const each of shared) if (each.status === 'fulfilled') await each.value?.end();
-    for (const client of this.#idle) await client.end();
+    // Those that end leave the list.
+    for (const client of [...this.#idle]) await client.end();
     for (const { fail, alarm } of this.#waiting) {
       alarm.cancel();
       fail(failure('shuttingDown'));

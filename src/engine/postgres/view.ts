@@ -145,10 +145,16 @@ export function uniquesOf(
   { key, doc }: Pick<Item, 'key' | 'doc'>,
 ): readonly UniqueEntry[] {
   const unique = container.indexes.filter((index) => index.unique);
-  return unique.map(({ name, paths }) => {
-    const values = paths.map(({ path }) => valueAt(doc.value, path) ?? null);
-    const encoded = encodeValues([name, key.partition.length, ...key.partition, ...values]);
-    return { index: name, hash: createHash('sha256').update(encoded).digest('hex') };
+  return unique.flatMap(({ name, paths, listed }) => {
+    const found = paths.map(({ path }) => valueAt(doc.value, path));
+    // A list holds each of its texts, and a missing one none.
+    const tuples = listed
+      ? [...new Set((found[0] ?? []) as readonly unknown[])].map((text) => [text])
+      : [found.map((value) => value ?? null)];
+    return tuples.map((values) => {
+      const encoded = encodeValues([name, key.partition.length, ...key.partition, ...values]);
+      return { index: name, hash: createHash('sha256').update(encoded).digest('hex') };
+    });
   });
 }
 
