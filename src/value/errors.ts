@@ -147,7 +147,7 @@ export const errorTable = {
   definitionInvalid: backend(400, '{why}'),
   offerInvalid: gateway(
     400,
-    "The value of offer throughput specified is invalid: '{value}'. Please specify a value between {min} and 1000000 inclusive in increments of {step}.",
+    "The value of offer throughput specified is invalid. Please specify a value between {min} and 1000000 inclusive in increments of {step}. Got '{value}'.",
   ),
   offerBoth: gateway(400, 'Offer throughput and autopilot settings cannot both be specified.'),
   offerContentMissing: gateway(400, 'The required field Content is missing in Offer version v2.'),

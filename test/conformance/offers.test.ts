@@ -259,6 +259,22 @@ test('a header turns manual throughput into autoscale and back', async () => {
   assert.ok(Number(back.offerThroughput) >= 400 && Number(back.offerThroughput) % 100 === 0);
 });
 
+test('a change of kind takes the amount that comes with it', async () => {
+  const { _self: self } = await container({ [MANUAL]: '5500' });
+  const toAutoscale = { 'x-ms-cosmos-migrate-offer-to-autopilot': 'true' };
+  const toManual = { 'x-ms-cosmos-migrate-offer-to-manual-throughput': 'true' };
+  const settings = { offerThroughput: -1, offerAutopilotSettings: { maxThroughput: 7000 } };
+  const scaled = ok(await replace(await offerOf(self), settings, toAutoscale), 200).json;
+  assert.equal((contentOf(scaled).offerAutopilotSettings as Json).maxThroughput, 7000);
+  refused(await replace(scaled, { offerThroughput: 450 }, toManual), 400, 0, "Got '450'");
+  const back = ok(await replace(scaled, { offerThroughput: 900 }, toManual), 200).json;
+  assert.equal(contentOf(back).offerThroughput, 900);
+  const both = await replace(back, back.content, { ...toAutoscale, ...toManual });
+  refused(both, 400, 0, 'cannot be combined');
+  const wrong = { offerAutopilotSettings: { maxThroughput: 1500 } };
+  refused(await replace(back, wrong, toAutoscale), 400, 0, 'increments of 1000');
+});
+
 test('without the header the kind of throughput stays as it is', async () => {
   const { _self: self } = await container();
   const offer = await offerOf(self);

@@ -1,6 +1,6 @@
 // PUT /offers/{rid}: changes provisioned throughput, or its kind.
 import type { Offer } from '../../catalog/resources.js';
-import { autoscale, manual, type Throughput } from '../../catalog/throughput.js';
+import { autoscale, ceilingOf, manual, type Throughput } from '../../catalog/throughput.js';
 import { DEFINITION_WRITE_CHARGE } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { parseObject } from '../../value/json.js';
@@ -37,7 +37,7 @@ export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
 export function offerHeaders(offer: Offer): readonly string[] {
   return [
     'x-ms-cosmos-min-throughput',
-    String(minimumOf(offer)),
+    String(minimumOf(offer, offer.throughput.kind)),
     'x-ms-offer-replace-pending',
     'false',
   ];
@@ -46,52 +46,65 @@ export function offerHeaders(offer: Offer): readonly string[] {
 /**
  * Throughput cannot sink below a hundredth (autoscale: a tenth) of the highest ever provisioned.
  */
-function minimumOf(offer: Offer): number {
-  return offer.throughput.kind === 'manual'
+function minimumOf(offer: Offer, kind: Throughput['kind']): number {
+  return kind === 'manual'
     ? Math.max(400, Math.ceil(offer.highestEver / 10_000) * 100)
     : Math.max(1000, Math.ceil(offer.highestEver / 10_000) * 1000);
 }
 
-function wanted(request: CosmosRequest, offer: Offer, content: unknown): Throughput {
-  if (flag(request.headers, TO_AUTOSCALE)) {
-    if (offer.throughput.kind === 'autoscale') return offer.throughput;
-    const max = Math.max(1000, Math.ceil(offer.throughput.perSecond / 1000) * 1000);
-    return autoscale(Math.max(max, 4000));
+interface Content {
+  readonly offerThroughput?: unknown;
+  readonly offerAutopilotSettings?: {
+    readonly maxThroughput?: unknown;
+    readonly autoUpgradePolicy?: {
+      readonly throughputPolicy?: { readonly incrementPercent?: unknown };
+    };
+  } | null;
+}
+
+/** What the body asks for; where its kind changes, what it is now can stand for that. */
+function wanted({ headers }: CosmosRequest, offer: Offer, content: unknown): Throughput {
+  const [toAutoscale, toManual] = [flag(headers, TO_AUTOSCALE), flag(headers, TO_MANUAL)];
+  if (toAutoscale && toManual) {
+    const why = `It cannot be combined with ${TO_AUTOSCALE}.`;
+    throw failure('invalidHeader', { header: TO_MANUAL, value: 'true', why });
   }
-  if (flag(request.headers, TO_MANUAL)) {
-    return offer.throughput.kind === 'manual'
-      ? offer.throughput
-      : manual(offer.throughput.maxPerSecond);
-  }
-  if (typeof content !== 'object' || content === null) throw failure('offerContentMissing');
-  const asked = content as {
-    readonly offerThroughput?: unknown;
-    readonly offerAutopilotSettings?: {
-      readonly maxThroughput?: unknown;
-      readonly autoUpgradePolicy?: {
-        readonly throughputPolicy?: { readonly incrementPercent?: unknown };
-      };
-    } | null;
-  };
-  const settings = asked.offerAutopilotSettings;
-  const throughput = settings
-    ? autoscale(
-        settings.maxThroughput,
-        settings.autoUpgradePolicy?.throughputPolicy?.incrementPercent,
-      )
-    : manual(asked.offerThroughput);
-  checkChange(offer, throughput);
+  const given = typeof content === 'object' && content !== null ? (content as Content) : undefined;
+  const isManual = offer.throughput.kind === 'manual';
+  if (toAutoscale && isManual && !given?.offerAutopilotSettings) return asAutoscale(offer);
+  if (toManual && !isManual && (!given || given.offerAutopilotSettings)) return asManual(offer);
+  if (!given) throw failure('offerContentMissing');
+  const throughput = throughputIn(given);
+  checkKind(offer, throughput, toAutoscale || toManual);
+  checkMinimum(offer, throughput);
   return throughput;
 }
 
-function checkChange(offer: Offer, throughput: Throughput): void {
-  if (throughput.kind !== offer.throughput.kind) {
-    const header = throughput.kind === 'manual' ? TO_MANUAL : TO_AUTOSCALE;
-    const why = `The offer is ${offer.throughput.kind}; send the header ${header}: true to change its kind.`;
-    throw failure('invalidInput', { why });
-  }
-  const min = minimumOf(offer);
-  const amount = throughput.kind === 'manual' ? throughput.perSecond : throughput.maxPerSecond;
-  const step = throughput.kind === 'manual' ? 100 : 1000;
+function throughputIn({ offerThroughput, offerAutopilotSettings }: Content): Throughput {
+  if (!offerAutopilotSettings) return manual(offerThroughput);
+  const { maxThroughput, autoUpgradePolicy } = offerAutopilotSettings;
+  return autoscale(maxThroughput, autoUpgradePolicy?.throughputPolicy?.incrementPercent);
+}
+
+/** The ceiling that the service begins with: what was provisioned, and 4000 at the least. */
+function asAutoscale({ throughput }: Offer): Throughput {
+  return autoscale(Math.max(4000, Math.ceil(ceilingOf(throughput) / 1000) * 1000));
+}
+
+function asManual({ throughput }: Offer): Throughput {
+  return manual(ceilingOf(throughput));
+}
+
+function checkKind({ throughput: { kind } }: Offer, asked: Throughput, isMigrating: boolean): void {
+  if (asked.kind === kind || isMigrating) return;
+  const header = asked.kind === 'manual' ? TO_MANUAL : TO_AUTOSCALE;
+  const why = `The offer is ${kind}; send the header ${header}: true to change its kind.`;
+  throw failure('invalidInput', { why });
+}
+
+function checkMinimum(offer: Offer, asked: Throughput): void {
+  const min = minimumOf(offer, asked.kind);
+  const amount = ceilingOf(asked);
+  const step = asked.kind === 'manual' ? 100 : 1000;
   if (amount < min) throw failure('offerInvalid', { value: amount, min, step });
 }
