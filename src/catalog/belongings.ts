@@ -46,6 +46,7 @@ interface Surroundings {
 }
 
 const BELONGINGS_MAX = 100_000;
+const COMMIT_MAX = 100;
 const PER_OWNER_MAX: Readonly<Record<BelongingKind, number>> = {
   user: BELONGINGS_MAX,
   permission: BELONGINGS_MAX,
@@ -116,9 +117,9 @@ export class Belongings {
     return this.#around.change(async () => {
       const current = this.#current(belonging);
       checkMatch(current, ifMatch);
-      const gone = [current, ...this.#where((each) => each.owner === current.serial)];
-      await this.#around.store.write(gone.map(removal), at);
-      for (const each of gone) this.#forget(each);
+      await this.#around.store.write([removal(current)], at);
+      this.#forget(current);
+      await this.#discard(this.#under(current.serial), at);
     });
   }
 
@@ -136,20 +137,33 @@ export class Belongings {
     return belonging;
   }
 
-  /** The changes that take away all that belongs to a database or a container. */
-  removals(owner: Serial): readonly CatalogChange[] {
-    return this.#under(owner).map(removal);
+  /** All that belongs to a database or a container which is gone. */
+  sweep(owner: Serial, at: Instant): Promise<void> {
+    return this.#discard(this.#under(owner), at);
   }
 
-  forgetUnder(owner: Serial): void {
-    for (const each of this.#under(owner)) this.#forget(each);
+  /** What was left to sweep when the server stopped. */
+  sweepOrphans(at: Instant): Promise<void> {
+    const owners = new Set([...this.#bySerial.values()].map(({ owner }) => owner));
+    for (const owner of owners) if (this.#isThere(owner)) owners.delete(owner);
+    return this.#discard(
+      this.#where(({ owner, database }) => owners.has(owner) || owners.has(database)),
+      at,
+    );
+  }
+
+  /** Out of sight at once, and out of the store in commits that hold up nobody. */
+  async #discard(gone: readonly Belonging[], at: Instant): Promise<void> {
+    for (const each of gone) this.#forget(each);
+    for (let start = 0; start < gone.length; start += COMMIT_MAX) {
+      const some = gone.slice(start, start + COMMIT_MAX);
+      await this.#around.store.write(some.map(removal), at);
+    }
   }
 
   async #create<K extends BelongingKind>(draft: Draft<K>, at: Instant): Promise<Belonging<K>> {
     const { kind, owner } = draft;
-    if (!this.#around.isThere(owner) && !this.#bySerial.has(owner)) {
-      throw failure('ownerNotFound', { owner: '' });
-    }
+    if (!this.#isThere(owner)) throw failure('ownerNotFound', { owner: '' });
     this.#checkRoom(kind, owner);
     this.#checkClash(draft, undefined);
     return this.#write(draft, this.#around.key(), at);
@@ -190,6 +204,10 @@ export class Belongings {
     if (!clashes) return;
     const others = this.of(kind, owner).filter((each) => each.serial !== own?.serial);
     if (others.some(clashes)) throw failure('resourceConflict');
+  }
+
+  #isThere(owner: Serial): boolean {
+    return this.#bySerial.has(owner) || this.#around.isThere(owner);
   }
 
   #checkRoom(kind: BelongingKind, owner: Serial): void {

@@ -66,6 +66,7 @@ export class Catalog {
     for (const orphan of stored.values()) {
       if (!CatalogStore.isSystem(orphan)) await parts.engine.dropContainer(orphan.id);
     }
+    await catalog.belongings.sweepOrphans(at);
     return catalog;
   }
 
@@ -131,17 +132,16 @@ export class Catalog {
           { name: nameOf.database(database.id), remove: true },
           { name: nameOf.databaseOffer(database.id), remove: true },
           ...containers.flatMap((container) => this.#removalOf(container)),
-          ...this.belongings.removals(database.serial),
           ...this.collections.removals(database),
         ],
         at,
       );
       this.#databases.delete(database.id);
-      this.belongings.forgetUnder(database.serial);
       for (const container of containers) await this.#forget(container);
       this.#containers.delete(database.serial);
       await this.collections.forgetAll(database);
       this.#forgetOffers((offer) => offer.database === database.serial);
+      await this.belongings.sweep(database.serial, at);
     });
   }
 
@@ -217,10 +217,9 @@ export class Catalog {
   deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
     return this.#change(async () => {
       const current = this.#current(container);
-      const removals = this.belongings.removals(current.serial);
-      await this.#store.write([...this.#removalOf(current), ...removals], at);
+      await this.#store.write(this.#removalOf(current), at);
       this.#containers.get(current.database)?.delete(current.definition.id);
-      this.belongings.forgetUnder(current.serial);
+      await this.belongings.sweep(current.serial, at);
       this.#forgetOffers((offer) => offer.container === current.serial);
       await this.#forget(current);
     });
