@@ -30,15 +30,27 @@ export function ownerDatabase(request: CosmosRequest): Database {
 }
 
 export function findContainer(request: CosmosRequest): StoredContainer {
-  const container = containerOf(request, ownerDatabase(request));
-  if (!container) throw failure('notFound');
-  return container;
+  const database = ownerDatabase(request);
+  const container = containerOf(request, database);
+  if (container) return container;
+  refuseCollection(request, database);
+  throw failure('notFound');
+}
+
+/** A name belongs to one API, fixed at creation. */
+function refuseCollection({ catalog, address }: CosmosRequest, database: Database): void {
+  const name = address.names[1] ?? '';
+  if (catalog.collections.find(database, name)) throw failure('collectionOfMongo', { name });
 }
 
 /** The container a request works in, for items and feeds below it. */
 export function ownerContainer(request: CosmosRequest): StoredContainer {
-  const container = containerOf(request, ownerDatabase(request));
-  if (!container) throw failure('ownerNotFound', { owner: request.address.names[1] ?? '' });
+  const database = ownerDatabase(request);
+  const container = containerOf(request, database);
+  if (!container) {
+    refuseCollection(request, database);
+    throw failure('ownerNotFound', { owner: request.address.names[1] ?? '' });
+  }
   const intended = header(request.headers, 'x-ms-cosmos-intended-collection-rid');
   if (intended && intended !== containerRid(container)) {
     throw failure('wrongContainerRid', { actual: containerRid(container), intended });

@@ -9,6 +9,7 @@ import type { Node } from '../mql/filter/tree.js';
 import { TTL_MAX_SECONDS, TTL_NEVER } from '../time/expiry.js';
 import { toDouble } from '../value/bson/numbers.js';
 import { decodeDocument } from '../value/bson/read.js';
+import { showValue } from '../value/bson/show.js';
 import { typeName } from '../value/bson/types.js';
 import {
   type Document,
@@ -23,7 +24,6 @@ import { encodeDocument } from '../value/bson/write.js';
 import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
 import { asDocument, asTruth } from './fields.js';
 import { PLAIN_LANGUAGE } from './shape.js';
-import { showDocument } from './show.js';
 
 export type IndexSpec = Omit<CollectionIndex, 'number'>;
 
@@ -52,7 +52,7 @@ export function readIndex(given: Document): IndexSpec {
     if ([...LISTED, ...SILENT, ...READ].includes(option)) continue;
     throw mongoFailure(
       'InvalidIndexSpecificationOption',
-      `The field '${option}' is not valid for an index specification. Specification: ${showDocument(given)}`,
+      `The field '${option}' is not valid for an index specification. Specification: ${showValue(given)}`,
     );
   }
   if (keys.length === 1 && keys[0]?.path === '_id' && keys[0].kind === 1) return idIndex(given);
@@ -110,7 +110,7 @@ export function base64(document: Document): string {
 /** T29: over `_ts` -1 is on without a default; over dates 0 is at the date itself. */
 export function checkSeconds(value: number, isOfWrites: boolean, given: Document): number {
   const refuse = (what: string) =>
-    cannot(`TTL index 'expireAfterSeconds' option ${what}. Index spec: ${showDocument(given)}`);
+    cannot(`TTL index 'expireAfterSeconds' option ${what}. Index spec: ${showValue(given)}`);
   if (Number.isNaN(value)) throw refuse('must not be NaN');
   const seconds = Math.trunc(value);
   if (isOfWrites && seconds === TTL_NEVER) return seconds;
@@ -135,7 +135,7 @@ function checkPath(path: string, given: Document): string {
   const names = path.split('.');
   const isWildcard = path === '$**' || path.endsWith('.$**');
   if (isWildcard && path !== '$**') {
-    throw cannot(`Wildcard indexes below a path are not supported: ${showDocument(given)}`);
+    throw cannot(`Wildcard indexes below a path are not supported: ${showValue(given)}`);
   }
   if (!isWildcard && names.some((name) => name === '' || name.startsWith('$'))) {
     throw cannot(`Index key contains an illegal field name: '${path}'`);
@@ -148,7 +148,7 @@ function readKind(value: Value, key: Document): IndexKey['kind'] {
     const number = toDouble(value);
     if (number > 0) return 1;
     if (number < 0) return -1;
-    throw cannot(`Values in the index key pattern cannot be 0. ${showDocument(key)}`);
+    throw cannot(`Values in the index key pattern cannot be 0. ${showValue(key)}`);
   }
   if (typeof value === 'string' && KINDS.includes(value)) return value as IndexKey['kind'];
   if (typeof value === 'string') throw cannot(`Unknown index plugin '${value}'`);
@@ -171,7 +171,7 @@ function idIndex(given: Document): IndexSpec {
     if (!given.has(option)) continue;
     throw mongoFailure(
       'InvalidIndexSpecificationOption',
-      `The field '${option}' is not valid for an _id index specification. Specification: ${showDocument(given)}`,
+      `The field '${option}' is not valid for an _id index specification. Specification: ${showValue(given)}`,
     );
   }
   return { name: '_id_', spec: '', keys: [{ path: '_id', kind: 1 }], unique: false, sparse: false };
@@ -183,18 +183,18 @@ function readSeconds(given: Document, keys: readonly IndexKey[]): number | undef
   const [first] = keys;
   if (keys.length > 1) {
     throw cannot(
-      `TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${showDocument(given)}`,
+      `TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${showValue(given)}`,
     );
   }
   if (first?.path === '$**' || typeof first?.kind === 'string') {
     throw cannot(
-      `Index type '${first.kind}' does not support TTL. Index spec: ${showDocument(given)}`,
+      `Index type '${first.kind}' does not support TTL. Index spec: ${showValue(given)}`,
     );
   }
   if (!isNumber(value)) {
     const type = typeName(typeOf(value));
     throw cannot(
-      `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${type}'. Index spec: ${showDocument(given)}`,
+      `TTL index 'expireAfterSeconds' option must be numeric, but received a type of '${type}'. Index spec: ${showValue(given)}`,
     );
   }
   return checkSeconds(toDouble(value), first?.path === WRITTEN_FIELD, given);
@@ -209,7 +209,7 @@ function readPartial(given: Document, sparse: boolean): Document | undefined {
   if (sparse) throw cannot('cannot mix "partialFilterExpression" and "sparse" options');
   const { tree } = compileFilter(partial, PLAIN_LANGUAGE);
   if (isAllowedInPartial(tree)) return partial;
-  throw cannot(`Expression not supported in partial index: ${showDocument(partial)}`);
+  throw cannot(`Expression not supported in partial index: ${showValue(partial)}`);
 }
 
 const IN_PARTIAL: readonly string[] = [

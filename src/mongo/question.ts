@@ -2,11 +2,14 @@
 import type { StoredCollection } from '../catalog/collections.js';
 import { type CompiledFilter, compileFilter } from '../mql/filter/filter.js';
 import type { Language } from '../mql/language.js';
+import { compileProjection } from '../mql/projection/project.js';
+import { compileSort } from '../mql/sort.js';
 import { type Document, isDocument, type Value } from '../value/bson/value.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 import type { Call } from './call.js';
 import { asDocument } from './fields.js';
 import { checkCollectionName, findCollection } from './namespace.js';
+import type { Shaping } from './rows.js';
 import { shapeOf } from './shape.js';
 
 export interface Question {
@@ -31,6 +34,20 @@ export function questionOf(call: Call, name: string, field: string): Question {
     language,
     filter: compileFilter(filter, language),
     hint: hintOf(call.command.get('hint'), collection),
+  };
+}
+
+/** Sort and projection of a command that has them, under these names. */
+export function shapingOf(call: Call, question: Question, projected: string): Shaping {
+  const { language, filter } = question;
+  const sort = asDocument(call.command.get('sort'), `${call.name}.sort`);
+  const projection = asDocument(call.command.get(projected), `${call.name}.${projected}`);
+  return {
+    sort: sort && sort.size > 0 ? compileSort(sort, language) : undefined,
+    projection:
+      projection && projection.size > 0
+        ? compileProjection(projection, language, 'find', filter)
+        : undefined,
   };
 }
 

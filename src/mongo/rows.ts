@@ -2,13 +2,17 @@
 // looked at again when it is: it may have died meanwhile (T10, T13).
 import type { StoredCollection } from '../catalog/collections.js';
 import type { Item } from '../engine/engine.js';
+import type { Projection } from '../mql/projection/project.js';
+import { Row } from '../mql/row.js';
+import type { Sort } from '../mql/sort.js';
 import type { Instant } from '../time/instant.js';
 import type { Bytes } from '../value/bson/value.js';
 import { bsonOf } from '../value/bson-image.js';
-import { type Access, accessFor, FULL_SCAN } from './access.js';
+import { type Access, accessFor, FULL_SCAN, type SortKey } from './access.js';
 import type { Call } from './call.js';
 import type { Room, Source } from './cursors.js';
 import type { Question } from './question.js';
+import { backwards, sorted } from './sorting.js';
 import { isStillLive, scan } from './storage.js';
 
 export interface Window {
@@ -22,15 +26,37 @@ const PLACE_BYTES = 12;
 
 export const NO_ROWS: Source = { next: async () => [], isDone: async () => true };
 
-export async function rowsOf(call: Call, question: Question, window: Window): Promise<Source> {
+/** How rows come: their order, and what is left of each. */
+export interface Shaping {
+  readonly sort: Sort | undefined;
+  readonly projection: Projection | undefined;
+}
+
+export async function rowsOf(
+  call: Call,
+  question: Question,
+  window: Window,
+  { sort, projection }: Shaping,
+): Promise<Source> {
   const { collection } = question;
   if (!collection) return NO_ROWS;
-  const access = await accessOf(call, question);
+  const access = await accessOf(call, question, sort);
   const found = matching(call, collection, question, access);
   const limit = window.limit === 0 ? Number.MAX_SAFE_INTEGER : window.limit;
-  return new ItemRows(found, { skip: window.skip, limit }, (item, at) =>
-    isStillLive(call.mongo, collection, item, at),
-  );
+  const ordered = inOrder(found, sort, access, window.skip + limit);
+  const isLive = (item: Item, at: Instant) => isStillLive(call.mongo, collection, item, at);
+  return new ItemRows(ordered, { skip: window.skip, limit }, isLive, projection);
+}
+
+function inOrder(
+  found: AsyncGenerator<readonly Item[]>,
+  sort: Sort | undefined,
+  access: Access,
+  wanted: number,
+): AsyncGenerator<readonly Item[]> {
+  if (!sort) return found;
+  if (sort.natural !== undefined) return sort.natural === -1 ? backwards(found) : found;
+  return access.isOrdered || sort.parts.length === 0 ? found : sorted(found, sort, wanted);
 }
 
 /** The items of a collection that match, in batches. */
@@ -45,17 +71,27 @@ export async function* matching(
   }
 }
 
-export async function accessOf(call: Call, question: Question): Promise<Access> {
+export async function accessOf(call: Call, question: Question, sort?: Sort): Promise<Access> {
   const { collection, filter, hint, language } = question;
-  if (!collection || (hint && 'natural' in hint)) return FULL_SCAN;
+  if (!collection || (hint && 'natural' in hint) || sort?.natural !== undefined) return FULL_SCAN;
   const { engine } = call.mongo.documents;
   const hasCollation = language.collation !== undefined;
-  return accessFor({ engine, collection, at: call.at, hasCollation }, filter.tree, []);
+  const finding = { engine, collection, at: call.at, hasCollation };
+  return accessFor(finding, filter.tree, sortKeys(sort));
+}
+
+/** None where the order is not by fields alone. */
+function sortKeys(sort: Sort | undefined): readonly SortKey[] {
+  const keys = (sort?.parts ?? []).flatMap(({ path, descending }) =>
+    path === undefined ? [] : [{ path, descending }],
+  );
+  return keys.length === sort?.parts.length ? keys : [];
 }
 
 class ItemRows implements Source {
   readonly #batches: AsyncGenerator<readonly Item[]>;
   readonly #isLive: (item: Item, at: Instant) => boolean;
+  readonly #projection: Projection | undefined;
   #toSkip: number;
   #left: number;
   #waiting: readonly Item[] = [];
@@ -66,7 +102,9 @@ class ItemRows implements Source {
     batches: AsyncGenerator<readonly Item[]>,
     { skip, limit }: Window,
     isLive: (item: Item, at: Instant) => boolean,
+    projection: Projection | undefined,
   ) {
+    this.#projection = projection;
     this.#batches = batches;
     this.#toSkip = skip;
     this.#left = limit;
@@ -79,7 +117,7 @@ class ItemRows implements Source {
     while (rows.length < room.rows && this.#left > 0) {
       const item = this.#peek(at) ?? (await this.#pull(at));
       if (!item) break;
-      const document = bsonOf(item.doc.bytes);
+      const document = this.#shaped(bsonOf(item.doc.bytes));
       bytes += document.length + PLACE_BYTES;
       if (bytes > room.bytes && rows.length > 0) break;
       this.#passed += 1;
@@ -92,6 +130,10 @@ class ItemRows implements Source {
 
   async isDone(at: Instant): Promise<boolean> {
     return this.#left <= 0 || !(this.#peek(at) ?? (await this.#pull(at)));
+  }
+
+  #shaped(document: Bytes): Bytes {
+    return this.#projection ? this.#projection.apply(Row.ofBytes(document)).bytes : document;
   }
 
   /** The next one that waits and is alive, if there is one. */

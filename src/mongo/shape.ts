@@ -17,6 +17,7 @@ import {
   decodeValue,
   findField,
   readInt64AsNumber,
+  skipValue,
   someElement,
   typeBefore,
 } from '../value/bson/read.js';
@@ -121,6 +122,16 @@ function earliestDate(index: CollectionIndex): (document: Bytes) => number | und
       if (earliest === undefined || ms < earliest) earliest = ms;
     });
     return earliest !== undefined && isIncluded(document) ? earliest : undefined;
+  };
+}
+
+/** Calls back with each value at a path, arrays taken apart; what is missing is none. */
+export function visitValues(path: string) {
+  const names = path.split('.').map((name) => Buffer.from(name));
+  return (document: Bytes, visit: (value: Value, bytes: number) => void): void => {
+    eachAt(document, 0, names, 0, (bytes, type, at) => {
+      visit(decodeValue(bytes, type, at), skipValue(bytes, type, at) - at);
+    });
   };
 }
 

@@ -5,6 +5,7 @@ import type { StoredCollection } from '../catalog/collections.js';
 import { type EditOutcome, idOf } from '../documents/collection-write.js';
 import { ContainerGone, type Refusal } from '../engine/engine.js';
 import { decodeDocument } from '../value/bson/read.js';
+import { showValue } from '../value/bson/show.js';
 import {
   type Bytes,
   type Document,
@@ -15,7 +16,6 @@ import {
   type Value,
 } from '../value/bson/value.js';
 import { MongoError, mongoCodes } from '../value/mongo-errors.js';
-import { showDocument } from './show.js';
 
 /** A failure with more to tell than a code and a text. */
 export class StatementError extends MongoError {
@@ -91,7 +91,7 @@ function duplicate(
     keyValue.set(path, (decoded && valueAt(decoded, path)) ?? null);
   }
   if (document && index === '_id_') keyValue.set('_id', idOf(document) ?? null);
-  const text = `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: ${showDocument(keyValue)}`;
+  const text = `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: ${showValue(keyValue)}`;
   return new StatementError(mongoCodes.DuplicateKey, 'DuplicateKey', text, {
     keyPattern,
     keyValue,

@@ -260,6 +260,11 @@ export const errorTable = {
   ),
   limitReached: gateway(403, 'The account already has {limit} {what}, which is the maximum.', 1005),
 
+  collectionOfMongo: gateway(
+    403,
+    "'{name}' is a collection of the API for MongoDB; the API is fixed at creation. Use a MongoDB client.",
+  ),
+
   // 404 and further
   notFound: backend(404, 'Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found'),
   permissionTargetMissing: backend(

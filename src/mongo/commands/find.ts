@@ -13,7 +13,7 @@ import {
   textOf,
   truthOf,
 } from '../fields.js';
-import { namespaceOf, questionOf } from '../question.js';
+import { namespaceOf, questionOf, shapingOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rowsOf } from '../rows.js';
 import { sessionOf } from '../session-id.js';
@@ -36,7 +36,9 @@ export async function find(call: Call): Promise<Reply> {
   const question = questionOf(call, collectionOf(call), 'filter');
   const limit = integerOf(call, 'limit') ?? 0;
   if (limit < 0) throw mongoFailure('BadValue', 'Limit value must be non-negative');
-  const rows = await rowsOf(call, question, { skip: countOf(call, 'skip') ?? 0, limit });
+  const shaping = shapingOf(call, question, 'projection');
+  const skip = countOf(call, 'skip') ?? 0;
+  const rows = await rowsOf(call, question, { skip, limit }, shaping);
   const namespace = namespaceOf(call, question.name);
   const batch = await call.mongo.cursors.begin(
     {

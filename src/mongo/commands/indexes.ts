@@ -5,6 +5,7 @@ import {
   WRITTEN_FIELD,
 } from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
+import { showValue } from '../../value/bson/show.js';
 import {
   type Document,
   documentOf,
@@ -24,7 +25,6 @@ import { namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rewriteAll } from '../rewrite.js';
 import { readBase64 } from '../shape.js';
-import { showDocument } from '../show.js';
 
 const INDEXES_MAX = 64;
 /** Engines know unique and TTL indexes by one byte, which is never given twice. */
@@ -108,7 +108,7 @@ function withIndexes(
     if (indexes.length + 1 >= INDEXES_MAX) {
       throw mongoFailure(
         'CannotCreateIndex',
-        `add index fails, too many indexes for ${current.id} key:${showDocument(readBase64(spec.spec))}`,
+        `add index fails, too many indexes for ${current.id} key:${showValue(readBase64(spec.spec))}`,
       );
     }
     const isNumbered = needsRewrite(spec);
@@ -155,7 +155,7 @@ function isSameAsKnown(
 }
 
 function showSpec({ spec }: Pick<CollectionIndex, 'spec'>): string {
-  return showDocument(readBase64(spec));
+  return showValue(readBase64(spec));
 }
 
 export async function listIndexes(call: Call): Promise<Reply> {
@@ -211,7 +211,7 @@ function indexNamed({ definition }: StoredCollection, given: Value | undefined):
   if (key.name === '_id_') throw mongoFailure('InvalidOptions', 'cannot drop _id index');
   const found = definition.indexes.find((index) => sameIndex.key(index, key));
   if (found) return found.name;
-  throw mongoFailure('IndexNotFound', `can't find index with key: ${showDocument(given)}`);
+  throw mongoFailure('IndexNotFound', `can't find index with key: ${showValue(given)}`);
 }
 
 async function dropNamed(

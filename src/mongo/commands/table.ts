@@ -2,6 +2,7 @@
 import type { Action } from '../auth/roles.js';
 import type { Call, Reply } from '../call.js';
 import { logout, saslContinue, saslStart } from './authenticate.js';
+import { bulkWrite } from './bulk-write.js';
 import {
   collMod,
   create,
@@ -11,12 +12,43 @@ import {
   listDatabases,
   renameCollection,
 } from './collections.js';
+import { count, distinct } from './count.js';
+import { deleteDocuments } from './delete.js';
+import {
+  collStats,
+  currentOp,
+  dataSize,
+  dbStats,
+  getCmdLineOpts,
+  getDefaultRWConcern,
+  getLog,
+  getParameter,
+  hostInfo,
+  killOp,
+  profile,
+  replSetGetStatus,
+  serverStatus,
+  top,
+  validate,
+} from './diagnostics.js';
 import { find, getMore, killCursors } from './find.js';
+import { findAndModify } from './find-and-modify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { insert } from './insert.js';
 import { buildInfo, connectionStatus, ping, whatsmyuri } from './server-info.js';
 import { endSessions, killAllSessions, refreshSessions, startSession } from './sessions.js';
+import { update } from './update.js';
+import {
+  createUser,
+  dropAllUsers,
+  dropUser,
+  grantRoles,
+  revokeRoles,
+  rolesInfo,
+  updateUser,
+  usersInfo,
+} from './users.js';
 
 export interface Command {
   readonly needs: Action;
@@ -48,6 +80,13 @@ export const commands: Readonly<Record<string, Command>> = {
   killAllSessionsByPattern: { needs: 'manage', run: killAllSessions },
   // documents
   insert:           { needs: 'write',   run: insert },
+  bulkWrite:        { needs: 'login',   onAdmin: true, run: bulkWrite },
+  update:           { needs: 'write',   run: update },
+  delete:           { needs: 'write',   run: deleteDocuments },
+  findAndModify:    { needs: 'write',   run: findAndModify },
+  findandmodify:    { needs: 'write',   run: findAndModify },
+  count:            { needs: 'read',    run: count },
+  distinct:         { needs: 'read',    run: distinct },
   find:             { needs: 'read',    run: find },
   getMore:          { needs: 'login',   run: getMore },
   killCursors:      { needs: 'login',   run: killCursors },
@@ -62,4 +101,32 @@ export const commands: Readonly<Record<string, Command>> = {
   createIndexes:    { needs: 'schema',  run: createIndexes },
   listIndexes:      { needs: 'read',    run: listIndexes },
   dropIndexes:      { needs: 'schema',  run: dropIndexes },
+  deleteIndexes:    { needs: 'schema',  run: dropIndexes },
+  validate:         { needs: 'schema',  run: validate },
+  // users
+  createUser:       { needs: 'users',   run: createUser },
+  updateUser:       { needs: 'users',   run: updateUser },
+  dropUser:         { needs: 'users',   run: dropUser },
+  dropAllUsersFromDatabase: { needs: 'users', run: dropAllUsers },
+  grantRolesToUser: { needs: 'users',   run: grantRoles },
+  revokeRolesFromUser: { needs: 'users', run: revokeRoles },
+  usersInfo:        { needs: 'users',   run: usersInfo },
+  rolesInfo:        { needs: 'users',   run: rolesInfo },
+  // how the server is doing
+  hostInfo:         { needs: 'login',   run: hostInfo },
+  getCmdLineOpts:   { needs: 'monitor', onAdmin: true, run: getCmdLineOpts },
+  getLog:           { needs: 'login',   onAdmin: true, run: getLog },
+  getParameter:     { needs: 'login',   onAdmin: true, run: getParameter },
+  serverStatus:     { needs: 'login',   run: serverStatus },
+  dbStats:          { needs: 'read',    run: dbStats },
+  dbstats:          { needs: 'read',    run: dbStats },
+  collStats:        { needs: 'read',    run: collStats },
+  collstats:        { needs: 'read',    run: collStats },
+  dataSize:         { needs: 'read',    run: dataSize },
+  currentOp:        { needs: 'monitor', onAdmin: true, run: currentOp },
+  killOp:           { needs: 'manage',  onAdmin: true, run: killOp },
+  top:              { needs: 'monitor', onAdmin: true, run: top },
+  profile:          { needs: 'monitor', run: profile },
+  getDefaultRWConcern: { needs: 'login', onAdmin: true, run: getDefaultRWConcern },
+  replSetGetStatus: { needs: 'login',   onAdmin: true, run: replSetGetStatus },
 };

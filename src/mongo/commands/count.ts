@@ -1,0 +1,82 @@
+// count and distinct.
+import { keyOfValue } from '../../value/bson/compare.js';
+import { documentOf, int32, type Value } from '../../value/bson/value.js';
+import { bsonOf } from '../../value/bson-image.js';
+import { mongoFailure } from '../../value/mongo-errors.js';
+import type { Call, Reply } from '../call.js';
+import { checkFields, collectionOf, countOf, integerOf, textOf } from '../fields.js';
+import { type Question, questionOf } from '../question.js';
+import { accessOf, matching } from '../rows.js';
+import { visitValues } from '../shape.js';
+import { DOCUMENT_BYTES_MAX } from '../wire/message.js';
+
+export async function count(call: Call): Promise<Reply> {
+  checkFields(call, ['query', 'limit', 'skip', 'hint', 'collation', 'fields']);
+  const question = questionOf(call, collectionOf(call), 'query');
+  const skip = countOf(call, 'skip') ?? 0;
+  const limit = Math.abs(integerOf(call, 'limit') ?? 0);
+  const all = await countMatching(call, question);
+  const rest = Math.max(all - skip, 0);
+  return documentOf({ n: int32(limit === 0 ? rest : Math.min(rest, limit)) });
+}
+
+export async function countMatching(call: Call, question: Question): Promise<number> {
+  const { collection, filter } = question;
+  if (!collection) return 0;
+  const { tree } = filter;
+  if (tree.kind === 'and' && tree.of.length === 0) {
+    const counted = await countAll(call, question);
+    if (counted !== undefined) return counted;
+  }
+  let found = 0;
+  const access = await accessOf(call, question);
+  for await (const items of matching(call, collection, question, access)) found += items.length;
+  return found;
+}
+
+/** By the index, unless documents may have several fuses, of which each would be counted. */
+async function countAll({ mongo, at }: Call, { collection }: Question) {
+  if (!collection || collection.engine.expiry.some(({ name }) => name.startsWith('date-'))) {
+    return undefined;
+  }
+  const request = {
+    partition: undefined,
+    span: undefined,
+    filter: undefined,
+    order: [],
+    limit: undefined,
+    after: undefined,
+  };
+  const counted = await mongo.documents.engine.plan(collection.engine, request).count(at);
+  return counted?.items;
+}
+
+export async function distinct(call: Call): Promise<Reply> {
+  checkFields(call, ['key', 'query', 'collation', 'hint']);
+  const key = textOf(call, 'key');
+  if (key === undefined) throw mongoFailure('FailedToParse', "'key' is required");
+  const question = questionOf(call, collectionOf(call), 'query');
+  const { collection, language } = question;
+  const values = new Map<string, Value>();
+  let bytes = 0;
+  if (collection) {
+    const access = await accessOf(call, question);
+    const visit = visitValues(key);
+    for await (const items of matching(call, collection, question, access)) {
+      for (const { doc } of items) {
+        visit(bsonOf(doc.bytes), (value, size) => {
+          const text = keyOfValue(value, language.collation?.fold);
+          if (values.has(text)) return;
+          bytes += size + 16;
+          if (bytes > DOCUMENT_BYTES_MAX) throw tooBig();
+          values.set(text, value);
+        });
+      }
+    }
+  }
+  return documentOf({ values: [...values.values()] });
+}
+
+function tooBig() {
+  return mongoFailure('BSONObjectTooLarge', 'distinct too big, 16mb cap');
+}
