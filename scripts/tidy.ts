@@ -15,9 +15,11 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   mql: ['value', 'time', 'query'],
   throughput: ['value', 'time', 'engine', 'catalog'],
   documents: ['value', 'time', 'engine', 'catalog', 'query', 'throughput'],
+  script: ['value', 'time'],
   http: ['value', 'time'],
   cosmos: [
     ...['value', 'time', 'engine', 'catalog', 'query', 'sql', 'documents', 'throughput', 'http'],
+    'script',
   ],
   admin: ['value', 'time', 'engine', 'catalog', 'documents', 'throughput', 'http'],
   mongo: [

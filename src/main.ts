@@ -22,6 +22,7 @@ import { Metrics } from './http/metrics.js';
 import { ACCOUNT_NAMES } from './mongo/auth/users.js';
 import { type MongoOptions, serveMongo } from './mongo/face.js';
 import { isLoopback, type StartOptions, withDefaults } from './options.js';
+import { Scripts } from './script/scripts.js';
 import { Budgets } from './throughput/budgets.js';
 import { type Clock, every, rest, systemClock, VirtualClock } from './time/clock.js';
 import { type Entropy, systemEntropy } from './time/entropy.js';
@@ -87,6 +88,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
     const cosmos = cosmosHandler({
       ...shared,
       entra,
+      scripts: openScripts(options.scriptTimeMs, closing),
       corsOrigins: options.corsOrigins,
       report: (error, activityId) => log('error', 'defect', { error, activityId }),
     });
@@ -117,6 +119,13 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
     await closeAll(closing);
     throw error;
   }
+}
+
+/** Its threads start with the first script. */
+function openScripts(timeMs: number, closing: (() => Promise<void> | void)[]): Scripts {
+  const scripts = new Scripts(timeMs);
+  closing.push(() => scripts.close());
+  return scripts;
 }
 
 async function openMongo(

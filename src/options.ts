@@ -51,6 +51,8 @@ export interface StartOptions {
   readonly mongoTopology?: 'mongos' | 'replset' | 'standalone' | undefined;
   /** T34: whether MongoDB documents may have a `ttl` of their own. Default true. */
   readonly mongoDocumentTtl?: boolean | undefined;
+  /** How long a stored procedure, a trigger or the functions of some rows may run (5000). */
+  readonly scriptTimeMs?: number | undefined;
   readonly log?: Log | undefined;
 }
 
@@ -82,6 +84,7 @@ export function withDefaults(given: StartOptions) {
     tlsNames: given.tlsNames ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],
+    scriptTimeMs: given.scriptTimeMs ?? 5000,
     entra: given.entra ?? 'off',
   } as const;
 }

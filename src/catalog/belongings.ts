@@ -1,11 +1,13 @@
 // What is small and belongs to a database, a container or a user: users, their permissions, client
-// encryption keys. All of it is cached, by owner and id and by number, as tokens name permissions.
+// encryption keys, scripts. All of it is cached, by owner and id and by number, as tokens name
+// permissions.
 import type { Serial } from '../engine/engine.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import type { CatalogChange, CatalogRecord, CatalogStore, Kept } from './catalog-store.js';
 import type { EncryptionKey } from './definition/encryption-key.js';
 import type { Permission } from './definition/permission.js';
+import type { ScriptBody, TriggerBody } from './definition/script-definition.js';
 import type { Resource } from './resources.js';
 
 /** What each kind holds beside its id. */
@@ -13,6 +15,9 @@ export interface BelongingBodies {
   readonly user: Readonly<Record<string, never>>;
   readonly permission: Permission;
   readonly encryptionKey: EncryptionKey;
+  readonly procedure: ScriptBody;
+  readonly trigger: TriggerBody;
+  readonly function: ScriptBody;
 }
 export type BelongingKind = keyof BelongingBodies;
 
@@ -51,11 +56,17 @@ const PER_OWNER_MAX: Readonly<Record<BelongingKind, number>> = {
   user: BELONGINGS_MAX,
   permission: BELONGINGS_MAX,
   encryptionKey: 20,
+  procedure: 100,
+  trigger: 25,
+  function: 50,
 };
 const PLURALS: Readonly<Record<BelongingKind, string>> = {
   user: 'users',
   permission: 'permissions',
   encryptionKey: 'client encryption keys in the database',
+  procedure: 'stored procedures in the container',
+  trigger: 'triggers in the container',
+  function: 'user-defined functions in the container',
 };
 
 export class Belongings {

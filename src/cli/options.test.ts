@@ -36,6 +36,7 @@ test('told nothing, it has defaults', () => {
     mongoPort: 10_255,
     mongoTopology: 'mongos',
     mongoDocumentTtl: true,
+    scriptTimeMs: undefined,
     logLevel: 'info',
   });
 });
@@ -67,6 +68,7 @@ test('every option is taken from the command line and from the environment', () 
     ['cors-origin', 'http://a.test', 'corsOrigins', ['http://a.test']],
     ['throughput', 'enforce', 'throughput', 'enforce'],
     ['entra', 'accept', 'entra', 'accept'],
+    ['script-time', '500ms', 'scriptTimeMs', 500],
     ['log-level', 'debug', 'logLevel', 'debug'],
   ];
   for (const [option, value, name, parsed] of rows) {
@@ -116,6 +118,10 @@ test('refusals name the option, the value and what is wanted', () => {
     [
       ['--port', '65536'],
       ['--port', "'65536'", '0 to 65535'],
+    ],
+    [
+      ['--script-time', '2m'],
+      ['--script-time', "'2m'", '1ms to 1m'],
     ],
     [
       ['--port', 'http'],

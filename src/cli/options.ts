@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { LogLevel, StartOptions } from '../options.js';
+import { parseDurationMs } from '../time/duration.js';
 import { entraOptions } from './entra-options.js';
 import { UsageError } from './usage-error.js';
 
@@ -41,6 +42,7 @@ export const optionTable: readonly Option[] = [
   { name: 'mongo-port',              value: 'N|off',              help: 'port for MongoDB clients, 0 picks a free one (10255; with --port 0: 0)' },
   { name: 'mongo-topology',          value: 'mongos|replset|standalone', help: 'what MongoDB clients are told they talk to (mongos)' },
   { name: 'mongo-document-ttl',      value: 'on|off',             help: "whether a MongoDB document's own ttl counts (on)" },
+  { name: 'script-time',             value: 'TIME',               help: 'how long a script may run, such as 500ms or 5s (5s)' },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
 
@@ -85,6 +87,7 @@ export function parseOptions(
     ]),
     mongoDocumentTtl:
       choiceOf('mongo-document-ttl', one('mongo-document-ttl') ?? 'on', ['on', 'off']) === 'on',
+    scriptTimeMs: scriptTimeOf(one('script-time')),
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };
 }
@@ -135,6 +138,15 @@ function portOf(name: string, text: string): number {
 
 function mongoPortOf(text: string): number | 'off' {
   return text === 'off' ? 'off' : portOf('mongo-port', text);
+}
+
+const SCRIPT_TIME_MAX_MS = 60_000;
+
+function scriptTimeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = parseDurationMs(text);
+  if (ms !== undefined && ms >= 1 && ms <= SCRIPT_TIME_MAX_MS) return ms;
+  throw new UsageError(`--script-time wants a time from 1ms to 1m, such as 5s, not '${text}'.`);
 }
 
 function truthOf(name: string, text: string | undefined): boolean {

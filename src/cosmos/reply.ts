@@ -1,7 +1,9 @@
 // What a verb answers: status, headers, body. Headers are a flat list of names and values, as
 // node:http takes them.
+import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredContainer } from '../catalog/resources.js';
 import type { Lsn } from '../engine/engine.js';
+import { header } from './request.js';
 import { containerRid } from './rid.js';
 import { sessionToken } from './session.js';
 
@@ -59,6 +61,11 @@ export function feedReply(
     ...(continuation === undefined ? [] : ['x-ms-continuation', continuation]),
     ...headers,
   ]);
+}
+
+/** Whether a client wants no bodies of what it writes. */
+export function isMinimal(headers: IncomingHttpHeaders): boolean {
+  return header(headers, 'prefer')?.toLowerCase() === 'return=minimal';
 }
 
 /** The headers of every operation on items: where they live and which moment the answer shows. */

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
+import type { Scripts } from '../script/scripts.js';
 import type { Budgets } from '../throughput/budgets.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
@@ -19,6 +20,7 @@ export interface CosmosRequest {
   origin(): string;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly scripts: Scripts;
   readonly budgets: Budgets;
   readonly tokens: ResourceTokens;
   /** What a resource token allows; undefined for whoever signed with a key. */
@@ -30,9 +32,9 @@ export interface CosmosRequest {
 
 /** Request bodies and documents alike. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
-const PAGE_ITEMS_DEFAULT = 100;
+export const PAGE_ITEMS_DEFAULT = 100;
 const PAGE_ITEMS_DYNAMIC = 1000;
-const PAGE_ITEMS_MAX = 100_000;
+export const PAGE_ITEMS_MAX = 100_000;
 
 export function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];

@@ -12,6 +12,8 @@ import {
   offerRid,
   permissionRid,
   rangeRid,
+  type ScriptKind,
+  scriptRid,
   userRid,
 } from './rid.js';
 
@@ -81,6 +83,25 @@ export function encryptionKeyResource(key: Belonging<'encryptionKey'>) {
     _self: `${databaseSelf({ serial: key.database })}clientencryptionkeys/${rid}/`,
     _etag: key.etag,
     _ts: key.writtenSeconds,
+  };
+}
+
+const SCRIPT_FEEDS: Readonly<Record<ScriptKind, string>> = {
+  procedure: 'sprocs',
+  trigger: 'triggers',
+  function: 'udfs',
+};
+
+export function scriptResource(script: Belonging<ScriptKind>) {
+  const { database, owner, kind, id, body, etag, writtenSeconds } = script;
+  const rid = scriptRid(script);
+  return {
+    id,
+    ...body,
+    _rid: rid,
+    _self: `${containerSelf({ database, serial: owner })}${SCRIPT_FEEDS[kind]}/${rid}/`,
+    _etag: etag,
+    _ts: writtenSeconds,
   };
 }
 

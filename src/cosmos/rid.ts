@@ -3,7 +3,7 @@
 //   database    4 bytes, big-endian
 //   container   database, 4 bytes big-endian with the top bit set
 //   item        container, 8 bytes little-endian; the high nibble of the last byte is the type:
-//               0 for items, 5 for ranges
+//               0 for items, 5 for ranges, 6 for functions, 7 for triggers, 8 for procedures
 //   user        database, 4 bytes big-endian with the top bit clear
 //   permission  user, 8 bytes little-endian
 //   client encryption key   database, 4 bytes of zero, 4 bytes big-endian, 4 bytes: the number 2
@@ -14,6 +14,7 @@ import type { Serial } from '../engine/engine.js';
 
 const CONTAINER_BIT = 0x8000_0000;
 const RANGE_NIBBLE = 0x50;
+const SCRIPT_NIBBLES = { function: 0x60, trigger: 0x70, procedure: 0x80 } as const;
 /** Serials have six bytes; an id with a larger number is that of no item. */
 const SERIAL_LIMIT = 2n ** 48n;
 
@@ -38,6 +39,12 @@ export function itemRid(container: StoredContainer, serial: Serial): string {
 
 export function rangeRid(container: StoredContainer, id: number): string {
   return childRid(container, id + 1, RANGE_NIBBLE);
+}
+
+export type ScriptKind = keyof typeof SCRIPT_NIBBLES;
+
+export function scriptRid({ kind, database, owner, serial }: Belonging<ScriptKind>): string {
+  return childRid({ database, serial: owner }, serial, SCRIPT_NIBBLES[kind]);
 }
 
 export function offerRid(offer: Offer): string {
@@ -66,12 +73,16 @@ export function encryptionKeyRid(key: Belonging<'encryptionKey'>): string {
   return encode(Buffer.concat([userBytes(key.database, 0), bytes]));
 }
 
-/** The number of a user, permission or key whose id this may be; others are numbered elsewhere. */
+/**
+ * The number of a user, permission, key or script whose id this may be; others are numbered
+ * elsewhere.
+ */
 export function parseBelongingRid(text: string): Serial | undefined {
   const bytes = decode(text);
   if (bytes?.length === 8) return bytes.readUInt32BE(4);
   if (bytes?.length !== 16) return undefined;
   if (bytes.readUInt32BE(4) === 0) return bytes.readUInt32BE(8);
+  if (Object.values<number>(SCRIPT_NIBBLES).includes(bytes.readUInt8(15))) bytes[15] = 0;
   const number = bytes.readBigUInt64LE(8);
   return number < SERIAL_LIMIT ? Number(number) : undefined;
 }
@@ -109,7 +120,7 @@ export function parseOfferRid(text: string): Serial | undefined {
 
 export const databaseSelf = (database: Pick<Database, 'serial'>): string =>
   `dbs/${databaseRid(database.serial)}/`;
-export function containerSelf(container: StoredContainer): string {
+export function containerSelf(container: Pick<StoredContainer, 'database' | 'serial'>): string {
   const known = containerSelves.get(container);
   if (known !== undefined) return known;
   const self = `dbs/${databaseRid(container.database)}/colls/${containerRid(container)}/`;
@@ -117,7 +128,7 @@ export function containerSelf(container: StoredContainer): string {
   return self;
 }
 
-const containerSelves = new WeakMap<StoredContainer, string>();
+const containerSelves = new WeakMap<object, string>();
 
 function databaseBytes(serial: Serial): Buffer {
   const bytes = Buffer.alloc(4);
@@ -139,7 +150,11 @@ function containerBytes(container: Pick<StoredContainer, 'database' | 'serial'>)
   return bytes;
 }
 
-function childRid(container: StoredContainer, number: number, nibble: number): string {
+function childRid(
+  container: Pick<StoredContainer, 'database' | 'serial'>,
+  number: number,
+  nibble: number,
+): string {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt32BE(container.database);
   bytes.writeUInt32BE(CONTAINER_BIT + container.serial, 4);

@@ -34,6 +34,8 @@ import { readOffer } from './verbs/read-offer.js';
 import { replaceContainer } from './verbs/replace-container.js';
 import { replaceItem } from './verbs/replace-item.js';
 import { replaceOffer } from './verbs/replace-offer.js';
+import { runProcedure } from './verbs/run-procedure.js';
+import { functions, procedures, triggers } from './verbs/scripts.js';
 import { users } from './verbs/users.js';
 
 type Handler = (request: CosmosRequest) => Promise<Reply>;
@@ -100,9 +102,10 @@ const table: readonly (readonly [Verb, string, string, Handler])[] = [
   ['GET',    'offers/*',           'ReadOffer',        readOffer],
   ['PUT',    'offers/*',           'ReplaceOffer',     replaceOffer],
 
-  ...unsupported(`${coll}/sprocs`,           'Stored procedures'),
-  ...unsupported(`${coll}/triggers`,         'Triggers'),
-  ...unsupported(`${coll}/udfs`,             'User-defined functions'),
+  ...belonging(`${coll}/sprocs`,             'Procedure',     procedures),
+  ['POST',   `${coll}/sprocs/*`,   'RunProcedure',     runProcedure],
+  ...belonging(`${coll}/triggers`,           'Trigger',       triggers),
+  ...belonging(`${coll}/udfs`,               'Function',      functions),
 
   ...belonging('dbs/*/users',                'User',          users),
   ...belonging('dbs/*/users/*/permissions',  'Permission',    permissions),
@@ -184,22 +187,4 @@ function belonging(
     ['PUT', `${feed}/*`, `Replace${name}`, verbs.replace],
     ['DELETE', `${feed}/*`, `Delete${name}`, verbs.remove],
   ];
-}
-
-function unsupported(
-  feed: string,
-  what: string,
-): readonly (readonly [Verb, string, string, Handler])[] {
-  const onFeed: readonly Verb[] = ['GET', 'POST', 'UPSERT', 'QUERY'];
-  const onItem: readonly Verb[] = ['GET', 'PUT', 'DELETE', 'POST'];
-  return [
-    ...onFeed.map((verb) => [verb, feed, 'Unsupported', notYet(what)] as const),
-    ...onItem.map((verb) => [verb, `${feed}/*`, 'Unsupported', notYet(what)] as const),
-  ];
-}
-
-function notYet(what: string): Handler {
-  return async () => {
-    throw failure('notSupported', { what, hint: '' });
-  };
 }

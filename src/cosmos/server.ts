@@ -6,6 +6,7 @@ import type { Exchange } from '../http/exchange.js';
 import type { Faults, Target } from '../http/faults.js';
 import type { Keys } from '../http/keys.js';
 import type { Metrics } from '../http/metrics.js';
+import type { Scripts } from '../script/scripts.js';
 import type { Budgets } from '../throughput/budgets.js';
 import { refusalCharge } from '../throughput/charges.js';
 import { Throttled } from '../throughput/throttled.js';
@@ -30,6 +31,7 @@ export interface CosmosFace {
   readonly clock: Clock;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly scripts: Scripts;
   readonly budgets: Budgets;
   readonly faults: Faults;
   readonly keys: Keys;
@@ -135,6 +137,7 @@ function requestOf(
     origin: () => exchange.origin(),
     catalog: face.catalog,
     documents: face.documents,
+    scripts: face.scripts,
     budgets: face.budgets,
     tokens,
     permit,

@@ -4,6 +4,7 @@ import type { Query } from '../query/logical.js';
 import type { Position } from '../query/page.js';
 import { dropsUndefined, planQuery } from '../query/planner.js';
 import { isPosition } from '../query/position.js';
+import type { UserFunctions } from '../query/user-functions.js';
 import { pageCharge } from '../throughput/charges.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
@@ -24,6 +25,8 @@ export interface QueryRequest {
   readonly abandoned: () => boolean;
   /** Whether somebody asks how long the parts of the work take. */
   readonly isTimed: boolean;
+  /** Absent where queries may call none. */
+  readonly userFunctions?: UserFunctions | undefined;
 }
 export interface AnsweredPage extends Omit<RanPage, 'next'> {
   /** True for a later page that looked again at what an earlier one was charged for. */

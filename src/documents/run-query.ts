@@ -6,6 +6,7 @@ import type { Position, QueryPage } from '../query/page.js';
 import { runPage } from '../query/pipeline.js';
 import type { PlannedQuery, PlanTimes } from '../query/planner.js';
 import { resumeIn } from '../query/position.js';
+import type { UserFunctions } from '../query/user-functions.js';
 import { planOverValues } from '../query/values-plan.js';
 import { stopwatch } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
@@ -20,6 +21,8 @@ export interface QueryTask {
   readonly abandoned: () => boolean;
   /** Whether somebody asks how long the parts of the work take. */
   readonly isTimed: boolean;
+  /** Absent where queries may call none. */
+  readonly userFunctions?: UserFunctions | undefined;
 }
 export type PlanOf = (
   query: Query,

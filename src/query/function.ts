@@ -13,6 +13,8 @@ export interface CallContext {
   random(): number;
   /** Where the time that functions take is added up, if somebody asked. */
   readonly spent?: { functionMs: number } | undefined;
+  /** Where user-defined functions are called, if the query has any. */
+  readonly functions?: { value(name: string, args: readonly Value[]): Value } | undefined;
 }
 
 export interface QueryFunction {

@@ -1,6 +1,7 @@
 // One page of a query: its rows as JSON text, where the next page begins, and what it took.
 import { stopwatch } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
+import type { UserFunctions } from './user-functions.js';
 
 /** A JSON text, or the stored bytes of a whole document. */
 export type RowText = string | Uint8Array;
@@ -17,6 +18,8 @@ export interface PageRequest {
   readonly abandoned: () => boolean;
   /** Whether functions and output are timed as well, which costs two looks at the clock each. */
   readonly isTimed: boolean;
+  /** Absent where queries may call none. */
+  readonly userFunctions?: UserFunctions | undefined;
 }
 
 export interface QueryPage {

@@ -4,6 +4,7 @@
 import type { Batch, Plan } from '../engine/engine.js';
 import { breathe, stopwatch } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
+import { MayflyError } from '../value/errors.js';
 import type { Frame } from './compile.js';
 import {
   compile,
@@ -30,6 +31,7 @@ import type { PlannedQuery } from './planner.js';
 import { Ranking } from './rank.js';
 import { type RawFilter, rawFilter } from './raw-filter.js';
 import { type SortedRow, SortedRows } from './sorted-rows.js';
+import { callsFunctions, FunctionCalls } from './user-functions.js';
 
 const END = { done: true, value: undefined } as const;
 const BATCH = { rowsMax: 200, bytesMax: 1_000_000 };
@@ -84,6 +86,8 @@ class Run {
   readonly #asStored: boolean;
   readonly #mayMatch: RawFilter | undefined;
   readonly #window = { from: 0, until: 0, seen: 0 };
+  /** The user-defined functions that rows call; undefined where they call none. */
+  readonly #calls: FunctionCalls | undefined;
   #turn = stopwatch();
 
   constructor(query: Query, plan: Plan, request: PageRequest) {
@@ -99,23 +103,27 @@ class Run {
       query.project.kind === 'value' ? compile(query.project.value) : (frame) => frame.slots[ROOT];
     this.#weight = request.isTimed ? countExpressions(query) : 0;
     const spent = request.isTimed ? this.#work : undefined;
-    const context = { now: request.at, random: request.random, spent };
+    const { at, random, userFunctions } = request;
+    this.#calls =
+      userFunctions && callsFunctions(query) ? new FunctionCalls(userFunctions) : undefined;
+    const context = { now: at, random, spent, functions: this.#calls };
     const slots = new Array<Value>(query.slots).fill(undefined);
     this.#frame = { slots, context, serial: 0, rows: 0, aggregates: [] };
   }
 
   /** Without FROM there is one row and no document. */
-  once(after: Position | undefined): QueryPage {
+  async once(after: Position | undefined): Promise<QueryPage> {
     const page = this.#page(after ?? this.#query);
-    const take = () => this.#take(page, this.#project(this.#frame));
     if (after) return this.#end(page, undefined);
     this.#window.until = Number.POSITIVE_INFINITY;
-    if (!this.#query.grouped) this.#rows(this.#frame, take);
-    else {
+    const visit = (take: () => boolean) => {
+      if (!this.#query.grouped) return void this.#rows(this.#frame, take);
       const groups = compileGroups(this.#query)(this.#frame);
       this.#rows(this.#frame, () => groups.add(this.#frame));
       groups.finish(this.#frame, take);
-    }
+    };
+    await this.#rehearse(() => visit(this.#touch));
+    visit(() => this.#take(page, this.#project(this.#frame)));
     return this.#end(page, undefined);
   }
 
@@ -231,10 +239,11 @@ class Run {
   }
 
   /** Aggregates that the indexes have told, without looking at the documents. */
-  known({ values, lsn }: Aggregated, after: Position | undefined): QueryPage {
+  async known({ values, lsn }: Aggregated, after: Position | undefined): Promise<QueryPage> {
     const page = this.#page(after ?? this.#query);
     this.#work.lsn = lsn;
     this.#frame.aggregates = values;
+    await this.#rehearse(() => void this.#touch());
     if (!after) this.#take(page, this.#project(this.#frame));
     return this.#end(page, undefined);
   }
@@ -248,6 +257,7 @@ class Run {
     const groups = counted ?? (await this.#fold());
     if (counted) this.#work.lsn = counted.lsn;
     this.#frame.aggregates = this.#query.aggregates.map(() => undefined);
+    await this.#rehearse(() => groups.finish(this.#frame, this.#touch));
     const from = after && Buffer.from(after.identity, 'base64').toString('latin1');
     let last = from ?? '';
     let more = false;
@@ -318,9 +328,64 @@ class Run {
       this.#work.lsn = last.lsn;
       this.#work.lookupMs += last.lookupMs;
       this.#work.loadMs += last.loadMs;
+      if (this.#calls) await this.#rehearseItems(last.items);
       return step;
     };
     return { [Symbol.asyncIterator]: () => ({ next }) };
+  }
+
+  /** A row of which only the calls matter. */
+  readonly #touch = (): boolean => {
+    this.#project(this.#frame);
+    return true;
+  };
+
+  /** Evaluates again and again, until there is no function left to be asked. */
+  async #rehearse(evaluate: () => void | Promise<void>): Promise<void> {
+    const calls = this.#calls;
+    if (!calls) return;
+    calls.clear();
+    calls.isRehearsal = true;
+    do {
+      try {
+        await evaluate();
+      } catch (error) {
+        // It may come of what is not known yet; if not, it comes again.
+        if (!(error instanceof MayflyError)) throw error;
+      }
+    } while (await calls.settle());
+    calls.isRehearsal = false;
+  }
+
+  /** Everything that rows are asked for, without taking any. */
+  #rehearseItems(items: Batch['items']): Promise<void> {
+    const { groupBy, aggregates, order, grouped } = this.#query;
+    const asked = [...groupBy, ...[...aggregates, ...order].map(({ value }) => value)].map(compile);
+    const calls = this.#calls;
+    const visit = () => {
+      for (const each of asked) each(this.#frame);
+      return grouped || this.#touch();
+    };
+    let left = items;
+    return this.#rehearse(async () => {
+      const again: Batch['items'][number][] = [];
+      for (const item of left) {
+        const misses = calls?.misses;
+        this.#evaluate(item, visit);
+        if (calls?.misses !== misses) again.push(item);
+        if (this.#turn() > TURN_MS) await this.#pause();
+      }
+      left = again;
+    });
+  }
+
+  #evaluate(item: Batch['items'][number], visit: () => boolean): void {
+    if (this.#mayMatch && !this.#mayMatch(asBuffer(item.doc.bytes))) return;
+    this.#frame.serial = item.serial;
+    this.#frame.slots[ROOT] = item.doc.value;
+    Object.assign(this.#window, { from: 0, until: Number.POSITIVE_INFINITY, seen: 0 });
+    this.#frame.rows = 0;
+    this.#rows(this.#frame, visit);
   }
 
   /** Documents that are rows as they are, as many as fit; how many that were. */

@@ -1,5 +1,5 @@
-// What a container's definition adds to the language: computed properties, and the metrics of
-// vectors.
+// What a container adds to the language: computed properties, the metrics of vectors, and functions
+// of its own.
 import type { Expression } from '../query/logical.js';
 import type { Path } from '../value/path.js';
 
@@ -8,6 +8,8 @@ export interface Hints {
   readonly computed: ReadonlyMap<string, Expression>;
   /** The distance function that the embedding policy gives for a path. */
   distanceFunction(path: Path): string | undefined;
+  /** The names of user-defined functions; absent where none can be called. */
+  readonly functions?: ReadonlySet<string> | undefined;
 }
 
 export const NO_HINTS: Hints = { computed: new Map(), distanceFunction: () => undefined };

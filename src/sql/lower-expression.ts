@@ -1,6 +1,7 @@
 // Expressions of the syntax tree in their logical form.
 import { findFunction } from '../query/functions/all.js';
 import { type AggregateName, type Expression, type Query, ROOT } from '../query/logical.js';
+import { userFunction } from '../query/user-functions.js';
 import { failure } from '../value/errors.js';
 import type { BinaryOperator, SelectQuery, Span, SqlExpression } from './ast.js';
 import type { Hints } from './hints.js';
@@ -185,10 +186,7 @@ function lowerCall(
   lower: (expression: SqlExpression) => Expression,
 ): Expression {
   const name = call.name.toUpperCase();
-  if (call.udf) {
-    const what = `The user-defined function 'udf.${call.name}'`;
-    throw failure('notSupported', { what, hint: '' });
-  }
+  if (call.udf) return { kind: 'call', ...ownFunction(call, hints), args: call.args.map(lower) };
   if (AGGREGATES.includes(name)) return lowerAggregate(call, name as AggregateName, scope, lower);
   if (name === 'DOCUMENTID') {
     checkArity(call, [1, 1]);
@@ -211,6 +209,17 @@ function lowerCall(
     fn,
     args: name === 'VECTORDISTANCE' ? withMetric(args, hints) : args,
   };
+}
+
+/** A container's own function, by exactly this name. */
+function ownFunction(call: Extract<SqlExpression, { kind: 'call' }>, { functions }: Hints) {
+  if (!functions) {
+    const what = `Calling the user-defined function 'udf.${call.name}' here`;
+    throw failure('notSupported', { what, hint: 'Functions can be called in queries over items.' });
+  }
+  if (functions.has(call.name)) return userFunction(call.name);
+  const text = `'udf.${call.name}' is not a recognized user-defined function name.`;
+  throw new SqlError('SC2005', text, call.span);
 }
 
 /** A distance is measured as the container's policy says, unless the query says it otherwise. */

@@ -145,6 +145,36 @@ export const errorTable = {
   ),
   patchFailed: backend(400, 'For Operation({number}): {why}'),
   definitionInvalid: backend(400, '{why}'),
+
+  // scripts; errors that scripts throw bring their own sub-status
+  scriptInvalid: backend(400, "The body of '{id}' is not one function in JavaScript. {why}", 65535),
+  scriptBodyInvalid: gateway(400, 'Script request has invalid body. {why}'),
+  scriptThrew: backend(
+    400,
+    'Encountered exception while executing function. Exception = {exception}',
+  ),
+  scriptMemory: backend(
+    400,
+    'The script ended because it used more than {limit} MB of memory. Nothing was changed.',
+  ),
+  scriptDepth: backend(
+    400,
+    'The script ended because it went deeper than the stack of its sandbox. Nothing was changed.',
+  ),
+  scriptKeyForeign: backend(
+    400,
+    'Requests originating from scripts cannot reference partition keys other than the one for which client request was submitted.',
+  ),
+  triggerUnfit: backend(400, "The trigger '{id}' cannot be run here: {why}"),
+  scriptTimeout: backend(
+    408,
+    'The script ended because it ran longer than {limit} ms. Nothing was changed.',
+  ),
+  scriptsBusy: backend(429, 'Too many scripts are waiting to be run. Please retry later.', 3084),
+  scriptConflict: backend(
+    449,
+    'Conflicting request to resource has been attempted. Retry to avoid conflicts.',
+  ),
   offerInvalid: gateway(
     400,
     "The value of offer throughput specified is invalid. Please specify a value between {min} and 1000000 inclusive in increments of {step}. Got '{value}'.",
@@ -264,6 +294,8 @@ export const errorTable = {
     403,
     "'{name}' is a collection of the API for MongoDB; the API is fixed at creation. Use a MongoDB client.",
   ),
+  // for scripts alone: a read of what they have already
+  notModified: backend(304, 'The document has not been changed.'),
 
   // 404 and further
   notFound: backend(404, 'Resource Not Found. Learn more: https://aka.ms/cosmosdb-tsg-not-found'),

@@ -12,6 +12,7 @@ import { nodeExchange } from '../../src/http/exchange.js';
 import { Faults } from '../../src/http/faults.js';
 import { WELL_KNOWN_KEY } from '../../src/http/keys.js';
 import { Metrics } from '../../src/http/metrics.js';
+import { Scripts } from '../../src/script/scripts.js';
 import { Budgets } from '../../src/throughput/budgets.js';
 import { systemClock } from '../../src/time/clock.js';
 import { systemEntropy } from '../../src/time/entropy.js';
@@ -40,6 +41,7 @@ function brokenFace() {
     documents: { entropy: systemEntropy() } as unknown as Documents,
     keys: { primary: WELL_KNOWN_KEY },
     metrics,
+    scripts: new Scripts(1000),
     corsOrigins: [],
     entra: 'off' as const,
     version: 'test',

@@ -9,6 +9,7 @@ import { headerRows } from './header-rows.suite.js';
 import { identityRows } from './identity-rows.suite.js';
 import { patchRows } from './patch-rows.suite.js';
 import { pathRows } from './path-rows.suite.js';
+import { scriptRows } from './script-rows.suite.js';
 import { CODES, type Row, Target } from './support.suite.js';
 import { unsupportedRows } from './unsupported-rows.suite.js';
 import type { Answer } from './wire.suite.js';
@@ -30,6 +31,7 @@ const tables: Readonly<Record<string, readonly Row[]>> = {
   bodies: bodyRows,
   patches: patchRows,
   definitions: await definitionRows(target),
+  scripts: scriptRows,
   unsupported: unsupportedRows,
   control: controlRows,
 };

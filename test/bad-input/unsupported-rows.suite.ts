@@ -1,7 +1,5 @@
 // What this version does not do: each answers 400 and says what it is. A row goes when it is done.
-import { CARTS, DOCS, IN_A, type Row, row } from './support.suite.js';
-
-const SCRIPT = { id: 's', body: 'function () {}' };
+import { DOCS, type Row, row } from './support.suite.js';
 
 function unsupported(
   method: string,
@@ -16,25 +14,10 @@ function unsupported(
   });
 }
 
-const kinds: readonly Row[] = [
-  [`${CARTS}/sprocs`, 'Stored procedures'],
-  [`${CARTS}/triggers`, 'Triggers'],
-  [`${CARTS}/udfs`, 'User-defined functions'],
-].flatMap(([feed = '', what = '']) => [
-  unsupported('GET', feed, what),
-  unsupported('POST', feed, what, {}, SCRIPT),
-  unsupported('POST', feed, what, { 'x-ms-documentdb-is-upsert': 'true' }, SCRIPT),
-  unsupported('GET', `${feed}/s`, what),
-  unsupported('PUT', `${feed}/s`, what, {}, SCRIPT),
-  unsupported('DELETE', `${feed}/s`, what),
-]);
-
 const IN_PARTITION = { 'x-ms-documentdb-partitionkey': '["a"]' };
 const NEW = { id: 'new', pk: 'a' };
 
 export const unsupportedRows: readonly Row[] = [
-  ...kinds,
-  unsupported('POST', `${CARTS}/sprocs/s`, 'Stored procedures', IN_PARTITION, []),
   row('POST', DOCS, 400, ['The body is no batch in HybridRow'], {
     headers: { ...IN_PARTITION, 'x-ms-cosmos-is-batch-request': 'true' },
     body: Buffer.from([0x81, 0, 0, 0]),
@@ -42,12 +25,6 @@ export const unsupportedRows: readonly Row[] = [
   row('GET', DOCS, 400, ['changeFeedPolicy.retentionDuration'], {
     headers: { 'a-im': 'Full-Fidelity Feed', 'if-none-match': '*' },
   }),
-  ...['pre', 'post'].map((when) =>
-    row('POST', DOCS, 400, ["Running the trigger 't1'", 'is not supported'], {
-      headers: { ...IN_A, [`x-ms-documentdb-${when}-trigger-include`]: 't1' },
-      body: NEW,
-    }),
-  ),
   unsupported(
     'POST',
     DOCS,

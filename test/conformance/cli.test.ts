@@ -175,6 +175,7 @@ test('every option has its environment variable', () => {
     'mongo-port': 'off',
     'mongo-topology': 'standalone',
     'mongo-document-ttl': 'off',
+    'script-time': '2s',
     'log-level': 'warn',
   };
   const environment = Object.fromEntries(
@@ -208,6 +209,7 @@ test('every option has its environment variable', () => {
     mongoPort: 'off',
     mongoTopology: 'standalone',
     mongoDocumentTtl: false,
+    scriptTimeMs: 2000,
     logLevel: 'warn',
   });
 });

@@ -1,5 +1,4 @@
-// Queries over databases, containers and offers, in the language of items; and the kinds of
-// resources that have no queries yet.
+// Queries over databases, containers and offers, in the language of items.
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import type { Database } from '@azure/cosmos';
@@ -153,33 +152,6 @@ describe('a query that is refused', () => {
       refused(reply, 400, 0, 'Invalid Continuation Token');
     });
   }
-});
-
-/** These answer for themselves when they come. */
-describe('not supported yet, by its name', () => {
-  for (const [path, what] of [
-    ['/dbs/apples/colls/plain/sprocs', 'Stored procedures'],
-    ['/dbs/apples/colls/plain/triggers', 'Triggers'],
-    ['/dbs/apples/colls/plain/udfs', 'User-defined functions'],
-  ] as const) {
-    test(path, async () => {
-      const body = { query: 'SELECT * FROM c' };
-      const reply = await server.send('POST', path, { body, headers: HEADERS });
-      refused(reply, 400, 0, what);
-      refused(reply, 400, 0, 'not supported');
-    });
-  }
-
-  test('to the SDK they are a 400', async () => {
-    const { scripts } = apples.container('plain');
-    for (const query of [
-      scripts.storedProcedures.query(ALL),
-      scripts.triggers.query(ALL),
-      scripts.userDefinedFunctions.query(ALL),
-    ]) {
-      await assert.rejects(query.fetchAll(), { code: 400 });
-    }
-  });
 });
 
 test('conflicts: there are none', async () => {

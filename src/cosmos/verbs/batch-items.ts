@@ -21,6 +21,7 @@ import { fullPartitionKey, scopeOf } from '../partition-header.js';
 import { itemHeaders, type Reply } from '../reply.js';
 import { type CosmosRequest, flag, header } from '../request.js';
 import { checkSession } from '../session.js';
+import { refuseTriggers } from '../triggers.js';
 import { refuseUnsupportedHeaders } from './write-item.js';
 
 export function batchItems(request: CosmosRequest): Promise<Reply> {
@@ -32,6 +33,7 @@ const ATOMIC = 'x-ms-cosmos-batch-atomic';
 
 async function runBatch(request: CosmosRequest): Promise<Reply> {
   refuseUnsupportedHeaders(request);
+  refuseTriggers(request, 'A batch');
   const mode = modeOf(request);
   ownerContainer(request);
   const { operations: parsed, form } = parseOperations(await request.body());

@@ -5,11 +5,17 @@ import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { fullPartitionKey } from '../partition-header.js';
 import { itemHeaders, type Reply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
+import { namesTriggers, withTriggers } from '../triggers.js';
 import { itemId } from './replace-item.js';
 import { refuseUnsupportedHeaders } from './write-item.js';
 
 export async function deleteItem(request: CosmosRequest): Promise<Reply> {
   refuseUnsupportedHeaders(request);
+  ownerContainer(request);
+  return namesTriggers(request) ? withTriggers(request, 'Delete', removeItem) : removeItem(request);
+}
+
+async function removeItem(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
   const partition = fullPartitionKey(request.headers, container);
   const key = { partition, id: await itemId(request) };

@@ -7,12 +7,14 @@ import { fullPartitionKey } from '../partition-header.js';
 import { parsePatch } from '../patch-body.js';
 import type { Reply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
+import { refuseTriggers } from '../triggers.js';
 import { itemId } from './replace-item.js';
 import { refuseUnsupportedHeaders, writtenReply } from './write-item.js';
 
 export async function patchItem(request: CosmosRequest): Promise<Reply> {
   const { documents, at } = request;
   refuseUnsupportedHeaders(request);
+  refuseTriggers(request, 'A patch');
   const id = await itemId(request);
   const body = parsePatch(await request.body());
   // Looked up anew, because the container may have changed while a slow body came in.

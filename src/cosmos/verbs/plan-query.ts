@@ -6,7 +6,7 @@ import { pinnedKeys } from '../../sql/pinned-keys.js';
 import { LOOKUP_CHARGE } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { ownerContainer } from '../find.js';
-import { hintsOf } from '../query-hints.js';
+import { languageOf } from '../query-functions.js';
 import {
   hybridSearchFeatures,
   hybridSearchInfo,
@@ -25,7 +25,7 @@ export async function planQuery(request: CosmosRequest): Promise<Reply> {
   const body = parseQueryBody(await request.body());
   const query = parseQuery(body);
   // Lowering comes first, because it finds the errors.
-  const lowered = lowerQuery(body, hintsOf(container.definition));
+  const lowered = lowerQuery(body, languageOf(request, container).hints);
   const { partitionPaths, partitionHash } = container.engine;
   const keys = pinnedKeys(query, partitionPaths, body.parameters);
   const ranges = queryRanges(keys, partitionPaths.length, partitionHash);

@@ -3,7 +3,7 @@ import { queryCharge, queryItems as run } from '../../documents/query.js';
 import { stopwatch } from '../../time/clock.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
 import { scopeOf } from '../partition-header.js';
-import { hintsOf } from '../query-hints.js';
+import { languageOf } from '../query-functions.js';
 import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
 import { itemHeaders, type Reply, rowsBody } from '../reply.js';
@@ -22,7 +22,8 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const took = stopwatch();
   const body = parseQueryBody(text);
   const compileMs = took();
-  const query = lowerQuery(body, hintsOf(container.definition));
+  const { hints, userFunctions } = languageOf(request, container);
+  const query = lowerQuery(body, hints);
   const lowerMs = took() - compileMs;
   const page = await run(request.documents, container, scope, {
     query,
@@ -30,6 +31,7 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
     at: request.at,
     abandoned: request.abandoned,
     isTimed: asked.query,
+    userFunctions,
     ...wanted,
   });
   checkSession(request.headers, container, page.work.lsn);

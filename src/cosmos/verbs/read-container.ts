@@ -1,16 +1,16 @@
 // GET /dbs/{db}/colls/{coll}
-import type { Database } from '../../catalog/resources.js';
+import type { Database, StoredContainer } from '../../catalog/resources.js';
 import type { Stats } from '../../engine/engine.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { isCurrent } from '../conditions.js';
 import { findContainer, ownerDatabase } from '../find.js';
-import { shownContainer } from '../legacy.js';
 import { emptyReply, type Reply, resourceReply } from '../reply.js';
 import { type CosmosRequest, flag } from '../request.js';
+import { containerResource } from '../resources.js';
 import { databaseRid } from '../rid.js';
 
 const QUOTA =
-  'functions=25;storedProcedures=100;triggers=25;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;';
+  'functions=50;storedProcedures=100;triggers=25;documentSize=10240;documentsSize=10485760;documentsCount=-1;collectionSize=10485760;';
 
 export async function readContainer(request: CosmosRequest): Promise<Reply> {
   const container = findContainer(request);
@@ -19,11 +19,11 @@ export async function readContainer(request: CosmosRequest): Promise<Reply> {
   }
   const stats = await request.documents.engine.stats(container.engine);
   const wantsQuota = flag(request.headers, 'x-ms-documentdb-populatequotainfo');
-  return resourceReply(200, DEFINITION_READ_CHARGE, shownContainer(request.headers)(container), [
+  return resourceReply(200, DEFINITION_READ_CHARGE, containerResource(container), [
     'x-ms-documentdb-collection-index-transformation-progress',
     String(stats.indexProgress),
     ...databaseHeaders(ownerDatabase(request)),
-    ...(wantsQuota ? quotaHeaders(stats) : []),
+    ...(wantsQuota ? quotaHeaders(request, container, stats) : []),
   ]);
 }
 
@@ -38,8 +38,15 @@ export function databaseHeaders(database: Database): readonly string[] {
 }
 
 /** Sizes are in KB. What expired counts until it is purged, as it still takes space. */
-function quotaHeaders({ items, bytes }: Stats): readonly string[] {
+function quotaHeaders(
+  { catalog }: CosmosRequest,
+  { serial }: StoredContainer,
+  { items, bytes }: Stats,
+): readonly string[] {
   const kilobytes = Math.ceil(bytes / 1024);
-  const usage = `functions=0;storedProcedures=0;triggers=0;documentSize=${kilobytes};documentsSize=${kilobytes};documentsCount=${items};collectionSize=${kilobytes};`;
+  const count = (kind: 'function' | 'procedure' | 'trigger') =>
+    catalog.belongings.of(kind, serial).length;
+  const scripts = `functions=${count('function')};storedProcedures=${count('procedure')};triggers=${count('trigger')};`;
+  const usage = `${scripts}documentSize=${kilobytes};documentsSize=${kilobytes};documentsCount=${items};collectionSize=${kilobytes};`;
   return ['x-ms-resource-quota', QUOTA, 'x-ms-resource-usage', usage];
 }

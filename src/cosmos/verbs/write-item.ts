@@ -7,8 +7,9 @@ import { namePath, ownerContainer, rangeOf } from '../find.js';
 import { composeItem, parseItem } from '../item-body.js';
 import { checkItemId } from '../names.js';
 import { checkedPartitionKey } from '../partition-header.js';
-import { itemHeaders, type Reply } from '../reply.js';
+import { isMinimal, itemHeaders, type Reply } from '../reply.js';
 import { type CosmosRequest, header } from '../request.js';
+import { namesTriggers, withTriggers } from '../triggers.js';
 
 export async function writeItem(
   request: CosmosRequest,
@@ -17,6 +18,17 @@ export async function writeItem(
 ): Promise<Reply> {
   refuseUnsupportedHeaders(request);
   ownerContainer(request);
+  const write = (inner: CosmosRequest) => writeBody(inner, kind, checkId);
+  return namesTriggers(request) ? withTriggers(request, OPERATIONS[kind], write) : write(request);
+}
+
+const OPERATIONS = { create: 'Create', upsert: 'Upsert', replace: 'Replace' } as const;
+
+async function writeBody(
+  request: CosmosRequest,
+  kind: WriteKind,
+  checkId: (id: string) => void,
+): Promise<Reply> {
   const body = parseItem(await request.body());
   const { value } = body;
   // Looked up anew, because the container may have changed while a slow body came in.
@@ -48,20 +60,12 @@ export function writtenReply(
   const range = rangeOf(container, item.key.partition);
   const headers = itemHeaders(container, path, range, lsn, charge);
   headers.push('etag', item.etag);
-  const minimal = header(request.headers, 'prefer')?.toLowerCase() === 'return=minimal';
-  return { status: created ? 201 : 200, headers, body: minimal ? undefined : item.doc.bytes };
+  const body = isMinimal(request.headers) ? undefined : item.doc.bytes;
+  return { status: created ? 201 : 200, headers, body };
 }
 
 /** Accepting what does nothing would mislead, so these are refused until they act. */
 export function refuseUnsupportedHeaders({ headers }: CosmosRequest): void {
-  for (const name of [
-    'x-ms-documentdb-pre-trigger-include',
-    'x-ms-documentdb-post-trigger-include',
-  ]) {
-    const trigger = header(headers, name);
-    if (!trigger) continue;
-    throw failure('notSupported', { what: `Running the trigger '${trigger}'`, hint: '' });
-  }
   const directive = header(headers, 'x-ms-indexing-directive');
   switch (directive?.toLowerCase()) {
     case undefined:

@@ -1,0 +1,111 @@
+// A stored procedure or a trigger while it runs: slices of script, and in between the operations it
+// has asked for. It is over when nothing is waited for.
+import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten-core';
+import type { Answer, Limits, Operation, Outcome, Program } from './messages.js';
+import { preludeText } from './prelude.js';
+import { Sandbox } from './sandbox.js';
+
+/** What is printed is a header in the end, so there is not much of it. */
+const LOG_CHARACTERS_MAX = 8000;
+
+export class ProgramRun {
+  readonly #sandbox: Sandbox;
+  readonly #limits: Limits;
+  readonly #runtime: QuickJSHandle;
+  readonly #main: QuickJSHandle;
+  readonly #send: (operation: Operation) => void;
+  #asked = 0;
+  #waiting = 0;
+  #log = '';
+
+  constructor(
+    engine: QuickJSWASMModule,
+    program: Program,
+    limits: Limits,
+    send: (operation: Operation) => void,
+  ) {
+    this.#sandbox = new Sandbox(engine, limits);
+    this.#limits = limits;
+    this.#send = send;
+    this.#runtime = this.#install(program);
+    try {
+      this.#main = this.#sandbox.compile(program.name, program.body);
+    } catch (error) {
+      this.#runtime.dispose();
+      this.#sandbox.dispose();
+      throw error;
+    }
+  }
+
+  get log(): string {
+    return this.#log;
+  }
+
+  /** The outcome, once there is nothing to wait for. */
+  start(): Outcome | undefined {
+    this.#sandbox.callMethod(this.#runtime, 'start', this.#main).dispose();
+    return this.#rest();
+  }
+
+  answer({ number, error, value = 'null', options = '{}' }: Answer): Outcome | undefined {
+    const { context } = this.#sandbox;
+    const told = error === undefined ? `"value":${value}` : `"error":${JSON.stringify(error)}`;
+    const text = context.newString(`{"number":${number},${told},"options":${options}}`);
+    this.#waiting -= 1;
+    try {
+      this.#sandbox.callMethod(this.#runtime, 'answer', text).dispose();
+    } finally {
+      text.dispose();
+    }
+    return this.#rest();
+  }
+
+  dispose(): void {
+    this.#main.dispose();
+    this.#runtime.dispose();
+    this.#sandbox.dispose();
+  }
+
+  #rest(): Outcome | undefined {
+    this.#sandbox.runJobs();
+    if (this.#waiting > 0) return undefined;
+    const outcome = this.#sandbox.callMethod(this.#runtime, 'outcome');
+    const text = this.#sandbox.context.getString(outcome);
+    outcome.dispose();
+    return JSON.parse(text) as Outcome;
+  }
+
+  #install({ name: _, body: __, ...setting }: Program): QuickJSHandle {
+    const { context } = this.#sandbox;
+    const ask = context.newFunction('ask', (name, input) => {
+      const operation = { name: context.getString(name), input: context.getString(input) };
+      return context.newNumber(this.#ask(operation));
+    });
+    const log = context.newFunction('log', (text) => this.#print(context.getString(text)));
+    const hands = context.newObject();
+    context.setProp(hands, 'ask', ask);
+    context.setProp(hands, 'log', log);
+    const text = context.newString(JSON.stringify(setting));
+    const make = this.#sandbox.evaluate(preludeText());
+    try {
+      return this.#sandbox.call(make, context.global, hands, text);
+    } finally {
+      for (const handle of [ask, log, hands, text, make]) handle.dispose();
+    }
+  }
+
+  #ask(operation: Omit<Operation, 'number'>): number {
+    const { acceptMs, operationsMax } = this.#limits;
+    if (this.#asked >= operationsMax || this.#sandbox.elapsed() > acceptMs) return 0;
+    this.#asked += 1;
+    this.#waiting += 1;
+    this.#send({ number: this.#asked, ...operation });
+    return this.#asked;
+  }
+
+  #print(text: string): void {
+    if (this.#log.length >= LOG_CHARACTERS_MAX) return;
+    const all = this.#log === '' ? text : `${this.#log}\n${text}`;
+    this.#log = all.length > LOG_CHARACTERS_MAX ? `${all.slice(0, LOG_CHARACTERS_MAX)}…` : all;
+  }
+}
