@@ -51,14 +51,24 @@ export function queryItems(
   const counted = documents.countsUnpurged && countsOnly(request.query);
   // Without rules nothing is dead, so what is still there is counted.
   const viewed = counted ? { ...container.engine, expiry: [] } : container.engine;
-  return whileThere(
-    container,
-    answerPage(documents, tags, request, (query, after) => {
-      const planned = planQuery(engine, viewed, scope, query, after);
-      const complete = !dropsUndefined(container.engine, query);
-      return { complete, ...planned };
-    }),
-  );
+  const answer = answerPage(documents, tags, request, (query, after) => {
+    const planned = planQuery(engine, viewed, scope, query, after);
+    const complete = !dropsUndefined(container.engine, query);
+    return { complete, ...planned };
+  });
+  return whileThere(container, withPosition(documents, container, answer));
+}
+
+/** A query that had nothing to read is about this moment, too. */
+async function withPosition(
+  { engine }: Documents,
+  container: StoredContainer,
+  answer: Promise<AnsweredPage>,
+): Promise<AnsweredPage> {
+  const page = await answer;
+  if (page.work.lsn > 0) return page;
+  const { lsn } = await engine.stats(container.engine);
+  return { ...page, work: { ...page.work, lsn } };
 }
 
 /** A page that looked again at what an earlier one was charged for costs what it answers. */

@@ -181,6 +181,25 @@ test('refusals carry the token of the moment they are about', async () => {
   }
 });
 
+for (const query of [
+  'SELECT * FROM c',
+  'SELECT TOP 0 * FROM c',
+  'SELECT * FROM c WHERE false',
+  'SELECT VALUE 1',
+  'SELECT VALUE COUNT(1) FROM c',
+  'SELECT VALUE MAX(c.none) FROM c',
+  'SELECT VALUE MIN(c.n) FROM c WHERE c.n > 100',
+  'SELECT c.n, COUNT(1) AS k FROM c GROUP BY c.n',
+  'SELECT * FROM (SELECT c.n FROM c) s',
+]) {
+  test(`the token of ${query} is the one of the moment`, async () => {
+    const token = tokenOf(ok(await box.create(ITEM), 201));
+    const headers = { 'x-ms-documentdb-isquery': 'true', 'x-ms-session-token': token };
+    const answer = await server.send('POST', `${box.path}/docs`, { body: { query }, headers });
+    assert.equal(tokenOf(ok(answer, 200)), token);
+  });
+}
+
 test('tokens are taken in every form of the grammar', async () => {
   const token = tokenOf(ok(await box.create(ITEM), 201));
   const lsn = token.split('#')[1];
