@@ -5,7 +5,7 @@ import {
   scopedPartition,
 } from '../catalog/definition/permission.js';
 import type { StoredContainer } from '../catalog/resources.js';
-import { failure } from '../value/errors.js';
+import { failure, MayflyError } from '../value/errors.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
 import { isRidAddressed, ownerContainer } from './find.js';
 import { fullPartitionKey, scopeOf } from './partition-header.js';
@@ -31,26 +31,20 @@ export async function checkPermit(
   request: CosmosRequest,
 ): Promise<void> {
   if (request.address.shape === '') return;
-  const container = containerIn(request, scope);
+  const container = containerIn(request);
   const isMetadata = METADATA.includes(request.address.shape) && route.verb === 'GET';
   if (!isMetadata) await checkTarget(scope, route, request, container);
   if (mode === 'Read' && !route.readOnly) throw failure('permissionModeTooLow');
 }
 
 /** A container that is not there tells nothing else than one that is closed. */
-function containerIn(request: CosmosRequest, { container }: Scope): StoredContainer {
+function containerIn(request: CosmosRequest): StoredContainer {
   const { shape } = request.address;
   if (shape !== CONTAINER && !shape.startsWith(`${CONTAINER}/`)) throw outside();
-  const found = request.catalog.allContainers().find(({ serial }) => serial === container);
-  if (!found || addressed(request)?.serial !== container) throw outside();
-  return found;
-}
-
-function addressed(request: CosmosRequest): StoredContainer | undefined {
   try {
     return ownerContainer(request);
-  } catch {
-    return undefined;
+  } catch (error) {
+    throw error instanceof MayflyError && error.kind.status === 404 ? outside() : error;
   }
 }
 

@@ -129,8 +129,18 @@ function databaseOf(catalog: Catalog, address: Address): Database | undefined {
   return catalog.databases().find((database) => database.serial === parts.database);
 }
 
+/** A body may come in slowly, and a token opens no other container of the same name. */
 function containerOf(request: CosmosRequest, database: Database): StoredContainer | undefined {
-  const { address, catalog } = request;
+  const container = addressedContainer(request, database);
+  const { permit } = request;
+  if (!permit || container?.serial === permit.scope.container) return container;
+  throw failure('permissionOutside');
+}
+
+function addressedContainer(
+  { address, catalog }: CosmosRequest,
+  database: Database,
+): StoredContainer | undefined {
   const name = address.names[1] ?? '';
   if (!isRidAddressed(catalog, address)) return catalog.container(database, name);
   const parts = ridParts(name);

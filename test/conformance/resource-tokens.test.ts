@@ -1,7 +1,9 @@
 // Resource tokens: the SDK with tokens and with permission feeds, what each scope and mode opens
 // and keeps closed, and how long a token is good.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import http from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -311,6 +313,29 @@ describe('a token ends', () => {
     ok(await show(token, 'DELETE', made.path), 204);
     ok(await server.send('POST', `/dbs/${made.database}/colls`, { body: made.definition }), 201);
     refused(await show(token, 'GET', made.path), 403, 0, OUTSIDE);
+  });
+
+  test('with its container, also while the body of a request comes in', async () => {
+    const made = await server.box();
+    const path = `/dbs/${made.database}/users`;
+    ok(await server.send('POST', path, { body: { id: 'u' } }), 201);
+    const body = { id: 'p', permissionMode: 'All', resource: made.path.slice(1) };
+    const reply = ok(await server.send('POST', `${path}/u/permissions`, { body }), 201);
+    const authorization = encodeURIComponent(String(reply.json._token));
+    const request = http.request({
+      ...{ host: '127.0.0.1', port: server.port, method: 'POST', path: `${made.path}/docs` },
+      headers: { authorization, 'transfer-encoding': 'chunked', ...keyHeader('p') },
+    });
+    request.write('{"id":"1",');
+    // An answer to another request shows that this one has been begun.
+    ok(await show(String(reply.json._token), 'GET', made.path), 200);
+    ok(await server.send('DELETE', made.path), 204);
+    ok(await server.send('POST', `/dbs/${made.database}/colls`, { body: made.definition }), 201);
+    request.end('"pk":"p"}');
+    const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+    response.resume();
+    assert.equal(response.statusCode, 403);
+    assert.deepEqual(await made.ids(), []);
   });
 
   test('in time: an hour, or what was asked for', async () => {
