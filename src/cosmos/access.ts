@@ -1,14 +1,17 @@
 // What may be done by those who did not sign with an account key that allows everything.
 import {
   type PermissionMode,
+  type PermittedKind,
   type Scope,
   scopedPartition,
 } from '../catalog/definition/permission.js';
 import type { StoredContainer } from '../catalog/resources.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
+import { findBelonging } from './belonging-verbs.js';
 import { isRidAddressed, ownerContainer } from './find.js';
 import { fullPartitionKey, scopeOf } from './partition-header.js';
+import { SCRIPT_KINDS } from './permission-body.js';
 import type { CosmosRequest } from './request.js';
 import type { Route } from './routes.js';
 import { itemId } from './verbs/replace-item.js';
@@ -58,12 +61,22 @@ async function checkTarget(
   const { kind, id } = scope;
   if (kind !== undefined) {
     if (shape !== `${CONTAINER}/${kind}/*`) throw outside();
-    const isNumbered = kind === 'docs' && isRidAddressed(request.catalog, request.address);
-    const name = isNumbered ? await itemId(request) : request.address.names[2];
-    if (name !== id) throw outside();
+    if ((await addressedId(request, kind, container)) !== id) throw outside();
   }
   const partition = scopedPartition(scope);
   if (partition) checkPartition(partition, route, request, container);
+}
+
+/** The id of the addressed item or script, which a path of resource ids does not hold. */
+async function addressedId(
+  request: CosmosRequest,
+  kind: PermittedKind,
+  { serial }: StoredContainer,
+): Promise<string | undefined> {
+  const name = request.address.names[2] ?? '';
+  if (!isRidAddressed(request.catalog, request.address)) return name;
+  if (kind === 'docs') return itemId(request);
+  return findBelonging(request, SCRIPT_KINDS[kind], serial, name)?.id;
 }
 
 /** In one logical partition, nothing that is of all of them. */

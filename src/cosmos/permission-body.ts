@@ -15,7 +15,7 @@ import { ownerDatabase } from './find.js';
 import { refuseOthers } from './names.js';
 import { fullPartitionKeyOf } from './partition-header.js';
 import type { CosmosRequest } from './request.js';
-import { containerRid, databaseRid, parseRid } from './rid.js';
+import { containerRid, databaseRid, parseRid, scriptRid } from './rid.js';
 
 const RESOURCE_CHARACTERS_MAX = 4096;
 
@@ -96,14 +96,21 @@ function containerAt(request: CosmosRequest, database: string, name: string): St
   throw failure('permissionTargetMissing', { resource: `dbs/${database}/colls/${name}` });
 }
 
-/** Items may be named by resource ids, too; then they have to be there. */
+/** How the kinds of scripts are called in the catalog. */
+export const SCRIPT_KINDS = { sprocs: 'procedure', triggers: 'trigger', udfs: 'function' } as const;
+
+/** Items and scripts that are there may be named by resource ids, too. */
 async function idOf(
   request: CosmosRequest,
   container: StoredContainer,
   kind: PermittedKind,
   name: string,
 ): Promise<string> {
-  const rid = kind === 'docs' ? parseRid(name) : undefined;
+  if (kind !== 'docs') {
+    const scripts = request.catalog.belongings.of(SCRIPT_KINDS[kind], container.serial);
+    return scripts.find((script) => scriptRid(script) === name)?.id ?? decoded(name);
+  }
+  const rid = parseRid(name);
   const isInside = rid?.database === container.database && rid.container === container.serial;
   if (rid?.item === undefined || !isInside) return decoded(name);
   const { item } = await readItem(request.documents, container, rid.item, request.at);

@@ -131,6 +131,9 @@ const bulk = (...keys: string[]): SendOptions => ({
   body: keys.map((key) => ({ operationType: 'Read', id: '1', partitionKey: `["${key}"]` })),
 });
 
+const SCRIPT = { id: 's', body: 'function () { getContext().getResponse().setBody(1); }' };
+ok(await server.send('POST', `${box.path}/sprocs`, { body: SCRIPT }), 201);
+
 const SCOPES: Readonly<
   Record<string, { mode: string; parts: Json; open: readonly Try[]; closed: readonly Try[] }>
 > = {
@@ -174,6 +177,7 @@ const SCOPES: Readonly<
       ['POST', docs, { headers: { 'x-ms-cosmos-is-query-plan-request': 'True' }, body: ALL }],
       ['POST', docs, { headers: { ...UPSERT, ...IN_P.headers }, body: { id: '1', pk: 'p' } }],
       ['POST', docs, bulk('p', 'p')],
+      ['POST', `${box.path}/sprocs/s`, { ...IN_P, body: [] }],
     ],
     closed: [
       ['PUT', box.path, { body: box.definition }],
@@ -186,6 +190,9 @@ const SCOPES: Readonly<
       ['POST', docs, { headers: QUERY, body: ALL }],
       ['POST', docs, { headers: { ...QUERY, ...IN_Q.headers }, body: ALL }],
       ['POST', docs, bulk('p', 'q')],
+      ['POST', `${box.path}/sprocs/s`, { ...IN_Q, body: [] }],
+      ['GET', `${box.path}/sprocs/s`],
+      ['GET', `${box.path}/udfs`],
       ['POST', `${box.path}/operations/partitionkeydelete`, IN_Q],
     ],
   },
@@ -217,12 +224,26 @@ const SCOPES: Readonly<
       ['GET', `${docs}/2`, IN_P],
     ],
   },
+  'a stored procedure in a partition': {
+    mode: 'All',
+    parts: { resource: `${resource}/sprocs/s`, resourcePartitionKey: ['p'] },
+    open: [['POST', `${box.path}/sprocs/s`, { ...IN_P, body: [] }]],
+    closed: [['POST', `${box.path}/sprocs/s`, { ...IN_Q, body: [] }]],
+  },
   'a stored procedure': {
     mode: 'All',
     parts: { resource: `${resource}/sprocs/s` },
-    open: [['GET', '/']],
+    open: [
+      ['GET', '/'],
+      ['GET', `${box.path}/sprocs/s`],
+      ['PUT', `${box.path}/sprocs/s`, { body: SCRIPT }],
+      ['POST', `${box.path}/sprocs/s`, { ...IN_P, body: [] }],
+      ['POST', `${box.path}/sprocs/s`, { ...IN_Q, body: [] }],
+    ],
     closed: [
       ['GET', `${docs}/1`, IN_P],
+      ['GET', `${box.path}/sprocs`],
+      ['POST', `${box.path}/sprocs/t`, { ...IN_P, body: [] }],
       ['GET', `${box.path}/sprocs/t`],
       ['GET', `${box.path}/triggers/s`],
     ],
@@ -253,6 +274,8 @@ test('to read is not to write', async () => {
     ['PUT', `${docs}/1`, { ...IN_P, body: item }],
     ['PATCH', `${docs}/1`, { ...IN_P, body: [{ op: 'set', path: '/a', value: 1 }] }],
     ['DELETE', `${docs}/1`, IN_P],
+    ['POST', `${box.path}/sprocs/s`, { ...IN_P, body: [] }],
+    ['DELETE', `${box.path}/sprocs/s`],
     ['POST', docs, bulk('p')],
     ['POST', `${box.path}/operations/partitionkeydelete`, IN_P],
     ['PUT', box.path, { body: box.definition }],
@@ -272,6 +295,12 @@ test('resources and requests are named by resource ids, too', async () => {
   ok(await show(whole.token, 'GET', self, IN_P), 200);
   ok(await show(one.token, 'GET', self, IN_P), 200);
   ok(await show(one.token, 'GET', `${docs}/1`, IN_P), 200);
+  const { json: script } = ok(await server.send('GET', `${box.path}/sprocs/s`), 200);
+  const run = await permit('All', { resource: script._self });
+  const scriptSelf = `/${String(script._self).replace(/\/$/, '')}`;
+  ok(await show(run.token, 'POST', scriptSelf, { ...IN_P, body: [] }), 200);
+  ok(await show(run.token, 'GET', `${box.path}/sprocs/s`), 200);
+  refused(await show(run.token, 'GET', self, IN_P), 403, 0, OUTSIDE);
   const { json: second } = ok(await box.read('2', 'p'), 200);
   const elsewhere = `/${String(second._self).replace(/\/$/, '')}`;
   refused(await show(one.token, 'GET', elsewhere, IN_P), 403, 0, OUTSIDE);
