@@ -2,7 +2,9 @@
 import { decodeDocument } from '../../value/bson/read.js';
 import type { Bytes, Document } from '../../value/bson/value.js';
 import type { Language } from '../language.js';
+import { type Score, scoreOf } from '../text.js';
 import { compileNode } from './compile.js';
+import { type Distance, distanceOf } from './geo.js';
 import { parseFilter } from './parse.js';
 import { forgetPosition, lastPosition } from './path.js';
 import type { Node } from './tree.js';
@@ -12,11 +14,16 @@ export interface CompiledFilter {
   readonly matches: (document: Bytes) => boolean;
   /** The place in the array that made the document match: what a positional `$` stands for. */
   readonly position: (document: Bytes) => number | undefined;
+  /** Of `$near`: how far a document is away; the results are sorted by it unless told otherwise. */
+  readonly distance: Distance | undefined;
+  /** Of `$text`: what `{ $meta: "textScore" }` tells. */
+  readonly textScore: Score | undefined;
   readonly tree: Node;
 }
 
 export function compileFilter(filter: Document | Bytes, language: Language): CompiledFilter {
-  const tree = parseFilter(filter instanceof Map ? filter : decodeDocument(filter), language);
+  const document = filter instanceof Map ? filter : decodeDocument(filter);
+  const tree = parseFilter(document, language);
   const test = compileNode(tree);
   return {
     matches: (document) => test(document, 0),
@@ -26,6 +33,8 @@ export function compileFilter(filter: Document | Bytes, language: Language): Com
       const position = lastPosition();
       return position < 0 ? undefined : position;
     },
+    distance: distanceOf(tree),
+    textScore: scoreOf(document, language),
     tree,
   };
 }

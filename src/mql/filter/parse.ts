@@ -15,11 +15,13 @@ import { compileExpression } from '../expression/compile.js';
 import { scopeOf } from '../expression/scope.js';
 import type { Language } from '../language.js';
 import { Row } from '../row.js';
+import { textNode } from '../text.js';
 import { arrayOperators } from './arrays.js';
 import { bitOperators } from './bits.js';
 import { comparisonOperators } from './comparisons.js';
 import { elementOperators, isTruthy } from './elements.js';
 import { evaluationOperators, regexField } from './evaluations.js';
+import { geoOperators } from './geo.js';
 import {
   allOf,
   type DocumentTest,
@@ -46,6 +48,7 @@ const FIELD_OPERATORS: FieldOperators = {
   ...arrayOperators,
   ...evaluationOperators,
   ...bitOperators,
+  ...geoOperators,
 };
 
 const WHOLE_OPERATORS: WholeOperators = {
@@ -61,6 +64,7 @@ const WHOLE_OPERATORS: WholeOperators = {
       isTruthy(expression(scopeOf(Row.ofBytes(documentAt(bytes, document)))));
     return { kind: 'whole', operator: '$expr', operand, test };
   },
+  $text: textNode,
   $where: () => {
     throw mongoFailure(
       'BadValue',
