@@ -7,6 +7,7 @@ import type { Head } from './head.js';
 import {
   documentKey,
   headKey,
+  lsnOf,
   serialAtEnd,
   slotRange,
   successor,
@@ -14,10 +15,12 @@ import {
   tableOf,
   tableRange,
   uniqueIndexOf,
+  versionsFromKey,
 } from './keys.js';
 import { versionPrefix } from './path-index.js';
 import { decodeRecord } from './record.js';
 import type { Key, Store } from './store.js';
+import { readLogged } from './version-log.js';
 
 const ENTRIES_PER_READ = 500;
 /** What a container has besides the entries of its items. */
@@ -80,6 +83,7 @@ async function checkContainer(store: Store, place: Place): Promise<void> {
       `it counts ${head.items} items of ${head.bytes} bytes, but holds ${items} of ${bytes}`,
     );
   }
+  await checkVersions(store, place);
   if (items > 0 && !store.get(headKey(head.slot))) throw damage(container, 'it has no head');
   if (store.get(documentKey(head.slot, head.nextSerial))) {
     throw damage(container, 'its next serial is in use');
@@ -90,6 +94,17 @@ function isOfDroppedIndex({ head, container }: Place, key: Key): boolean {
   if (tableOf(key) !== tableCode('unique')) return false;
   const name = head.indexes.nameOf(uniqueIndexOf(key));
   return !container.indexes.some((index) => index.name === name);
+}
+
+/** Versions tell of commits that there were, each of one of its items. */
+async function checkVersions(store: Store, { head, container }: Place): Promise<void> {
+  const range = tableRange(head.slot, 'version');
+  for await (const [key, value] of walk(store, range)) {
+    if (key.equals(versionsFromKey(head.slot))) continue;
+    const { serial } = readLogged(value);
+    if (lsnOf(key) <= head.lsn && serial < head.nextSerial) continue;
+    throw damage(container, `a version tells of what did not happen yet: ${show(key)}`);
+  }
 }
 
 async function* walk(store: Store, [start, to]: readonly [Key, Key]) {
