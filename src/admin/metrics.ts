@@ -6,33 +6,27 @@ import { MayflyError } from '../value/errors.js';
 import type { AdminAnswer, AdminRequest } from './server.js';
 
 export async function readMetrics(request: AdminRequest): Promise<AdminAnswer> {
-  const gauges = [...(await containerGauges(request)), ...(await serverGauges(request))];
+  const gauges = [
+    ...(await containerGauges(request)),
+    ...unitGauges(request),
+    ...(await serverGauges(request)),
+  ];
   return { text: request.metrics.render(gauges), type: 'text/plain; version=0.0.4' };
 }
 
 async function containerGauges(request: AdminRequest): Promise<readonly Gauge[]> {
-  const { catalog, documents, budgets, at } = request;
-  const live: { labels: string; value: number }[] = [];
-  const expired: typeof live = [];
-  const lag: typeof live = [];
-  const charged: typeof live = [];
-  const throttled: typeof live = [];
-  const purgeUnits: typeof live = [];
-  const provisioned: typeof live = [];
+  const { catalog, documents, at } = request;
+  const live: Values = [];
+  const expired: Values = [];
+  const lag: Values = [];
   for (const database of catalog.databases()) {
     for (const container of catalog.containers(database)) {
-      const labels = `database=${quote(database.id)},container=${quote(container.definition.id)}`;
+      const labels = labelsOf(database.id, container.definition.id);
       try {
         const status = await ttlStatus(documents, container, at);
         live.push({ labels, value: status.live });
         expired.push({ labels, value: status.expired });
         lag.push({ labels, value: status.oldestLagSeconds });
-        const usage = budgets.usage(container);
-        charged.push({ labels, value: round(usage.charged) });
-        throttled.push({ labels, value: usage.throttled });
-        purgeUnits.push({ labels, value: round(usage.purged) });
-        const offer = catalog.offerFor(container);
-        if (offer) provisioned.push({ labels, value: budgets.scaledTo(offer) });
       } catch (error) {
         // A container that was deleted meanwhile has no numbers any more.
         if (!(error instanceof MayflyError)) throw error;
@@ -43,9 +37,29 @@ async function containerGauges(request: AdminRequest): Promise<readonly Gauge[]>
     gauge('mayfly_items', 'Live items.', live),
     gauge('mayfly_expired_items', 'Items expired and not purged yet.', expired),
     gauge('mayfly_purge_lag_seconds', 'How long the oldest expired item waits for its purge.', lag),
+  ];
+}
+
+/** Of containers and collections alike. */
+function unitGauges({ catalog, budgets }: AdminRequest): readonly Gauge[] {
+  const charged: Values = [];
+  const throttled: Values = [];
+  const purged: Values = [];
+  const provisioned: Values = [];
+  for (const database of catalog.databases()) {
+    for (const each of [...catalog.containers(database), ...catalog.collections.in(database)]) {
+      const labels = labelsOf(database.id, each.definition.id);
+      const usage = budgets.usage(each);
+      charged.push({ labels, value: round(usage.charged) });
+      throttled.push({ labels, value: usage.throttled });
+      purged.push({ labels, value: round(usage.purged) });
+      provisioned.push({ labels, value: budgets.perSecond(each) });
+    }
+  }
+  return [
     counters('mayfly_request_units_total', 'Request units charged to requests.', charged),
     counters('mayfly_throttled_requests_total', 'Requests answered with 429.', throttled),
-    counters('mayfly_purge_request_units_total', 'Request units the purge spent.', purgeUnits),
+    counters('mayfly_purge_request_units_total', 'Request units the purge spent.', purged),
     gauge('mayfly_throughput', 'Request units per second, as provisioned or scaled.', provisioned),
   ];
 }
@@ -59,6 +73,12 @@ async function serverGauges({ documents, purger }: AdminRequest): Promise<readon
     gauge('mayfly_purge_paused', '1 while the purge is paused.', [{ value: paused ? 1 : 0 }]),
     gauge('mayfly_store_bytes', 'Size of the store.', [{ value: size }]),
   ];
+}
+
+type Values = { labels: string; value: number }[];
+
+function labelsOf(database: string, container: string): string {
+  return `database=${quote(database)},container=${quote(container)}`;
 }
 
 function gauge(name: string, help: string, values: Gauge['values']): Gauge {

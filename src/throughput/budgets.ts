@@ -104,6 +104,12 @@ export class Budgets implements Leftover {
     return this.#accountOf(container.engine.id);
   }
 
+  /** What is provisioned for a container, or what its autoscale stands at. */
+  perSecond(container: Metered): number {
+    const offer = this.#catalog?.offerFor(container);
+    return offer ? this.scaledTo(offer) : ceilingOf(DEFAULT_THROUGHPUT);
+  }
+
   /**
    * What autoscale stands at: the most that was used in a second of this hour, and a tenth of its
    * ceiling at the least.

@@ -2,6 +2,7 @@
 import { type Row, row } from './support.suite.js';
 
 const CLOCK = '/_mayfly/clock';
+const FAULTS = '/_mayfly/faults';
 const PREVIEW = '/_mayfly/dbs/shop/colls/carts/ttl/preview';
 const EXPLAIN = '/_mayfly/dbs/shop/colls/carts/docs/1/ttl';
 
@@ -21,6 +22,8 @@ const nobody: readonly Row[] = [
   ['GET', CLOCK],
   ['GET', '/_mayfly/metrics'],
   ['POST', '/_mayfly/purge'],
+  ['POST', FAULTS],
+  ['DELETE', FAULTS],
   ['GET', '/_mayfly/nothing'],
   ['GET', EXPLAIN],
 ].flatMap(([method = '', path = '']) => [
@@ -47,7 +50,7 @@ const paths: readonly Row[] = [
   refused('GET', '/_mayfly/dbs//colls/carts/ttl', 404, "does not exist: ''"),
 ];
 
-const notJson: readonly Row[] = [CLOCK, PREVIEW].flatMap((path) => [
+const notJson: readonly Row[] = [CLOCK, PREVIEW, FAULTS].flatMap((path) => [
   refused('POST', path, 400, 'The body is empty.'),
   refused('POST', path, 400, 'The request payload is invalid', 'freeze=true'),
   refused('POST', path, 400, 'The request payload is invalid', '{"freeze":true'),
