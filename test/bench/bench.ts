@@ -4,6 +4,7 @@ import { containerPart } from './container.js';
 import { foregroundPart } from './foreground.js';
 import { Bench } from './harness.js';
 import { indexingPart } from './indexing.js';
+import { leftoversPart } from './leftovers.js';
 import { HELP, type Options, type Part, parseOptions, UsageError } from './options.js';
 import { reportProfile } from './profile.js';
 import { purgePart } from './purge.js';
@@ -36,6 +37,7 @@ const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<voi
   foreground: foregroundPart,
   purge: purgePart,
   container: containerPart,
+  leftovers: leftoversPart,
 };
 
 async function main(): Promise<void> {

@@ -14,15 +14,19 @@ export interface Mayfly extends Client {
   readonly pid: number;
   /** A request to the control API. */
   control(verb: string, path: string, body?: object): Promise<Record<string, unknown>>;
+  metrics(): Promise<Reply>;
   stop(): Promise<void>;
 }
 export interface MayflyPlan {
   readonly data: string;
   readonly clock?: 'system' | 'virtual';
+  readonly throughput?: 'enforce';
   /** The profile's name, where profiles are wanted. */
   readonly profile?: string;
 }
 
+const BEARER = { authorization: `Bearer ${WELL_KNOWN_KEY}` };
+const METRICS = { verb: 'GET', path: '/_mayfly/metrics', type: '', link: '' };
 const START_MS_MAX = 60_000;
 const STOP_MS_MAX = 30_000;
 const LINES_MAX = 30;
@@ -63,13 +67,15 @@ export async function startMayfly(bench: Bench, plan: MayflyPlan): Promise<Mayfl
   const control: Mayfly['control'] = async (verb, path, body) => {
     const asked = { verb, path: `/_mayfly/${path}`, type: '', link: '' };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
-    const reply = await call({ ...asked, ...text }, { authorization: `Bearer ${WELL_KNOWN_KEY}` });
+    const reply = await call({ ...asked, ...text }, BEARER);
     return JSON.parse(reply.body);
   };
-  return { port, pid: child.pid ?? 0, call, control, stop, close: opened.close };
+  const metrics = () => call(METRICS, BEARER);
+  return { port, pid: child.pid ?? 0, call, control, metrics, stop, close: opened.close };
 }
 
-function argumentsOf({ options }: Bench, { data, clock, profile }: MayflyPlan): string[] {
+function argumentsOf({ options }: Bench, plan: MayflyPlan): string[] {
+  const { data, clock, profile, throughput = 'measure' } = plan;
   const profiling =
     options.profile === undefined || profile === undefined
       ? []
@@ -80,6 +86,7 @@ function argumentsOf({ options }: Bench, { data, clock, profile }: MayflyPlan): 
         ];
   const command = join(projectFolder, 'dist', 'src', 'cli', 'mayfly.js');
   const more = ['--port', '0', '--host', HOST, '--data', data, '--clock', clock ?? 'system'];
+  more.push('--throughput', throughput);
   return [...profiling, command, 'start', ...more];
 }
 

@@ -11,6 +11,7 @@ export const PARTS = [
   'foreground',
   'purge',
   'container',
+  'leftovers',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -33,6 +34,9 @@ export interface Options {
   readonly indexingRequests: number;
   /** Items that are written in each round where batches, bulk and single writes are compared. */
   readonly containerItems: number;
+  /** Expired items beside a container at its limit, and how long it is kept there. */
+  readonly leftoverItems: number;
+  readonly leftoverMs: number;
   /** How long each question is asked in each round. */
   readonly queryMs: number;
   readonly foregroundMs: number;
@@ -87,6 +91,8 @@ export function parseOptions(args: readonly string[]): Options | 'help' {
     ),
     indexingRequests: quick ? 1000 : 8000,
     containerItems: quick ? 2000 : 20_000,
+    leftoverItems: quick ? 4000 : 50_000,
+    leftoverMs: quick ? 5000 : 20_000,
     queryMs: quick ? 500 : 1500,
     foregroundMs: quick ? 2000 : 10_000,
     json: values.json,
