@@ -92,6 +92,27 @@ test('every operation on items is refused; definitions, ranges, offers and plans
   ok(await server.send('GET', '/offers'), 200);
 });
 
+test('a stored procedure spends what it does, and waits its turn like others', async () => {
+  const box = await server.box();
+  const body = `function (count) {
+    var collection = getContext().getCollection();
+    for (var i = 0; i < count; i++) {
+      collection.createDocument(collection.getSelfLink(), { id: 's' + i, pk: 'p' });
+    }
+  }`;
+  const definition = { id: 'fill', body };
+  ok(await server.send('POST', `${box.path}/sprocs`, { body: definition }), 201);
+  const run = (count: number) =>
+    server.send('POST', `${box.path}/sprocs/fill`, {
+      body: [count],
+      headers: { 'x-ms-documentdb-partitionkey': '["p"]' },
+    });
+  const reply = ok(await run(80), 200);
+  assert.ok(charge(reply) > 80 * 5.5, String(charge(reply)));
+  assert.equal(await units(box), charge(reply));
+  refused429(await run(1));
+});
+
 test('refusals of other kinds cost as they say', async () => {
   const box = await server.box();
   ok(await box.create({ id: 'a', pk: 'p' }), 201);
