@@ -3,6 +3,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { ADMIN_PREFIX, adminHandler } from './admin/server.js';
 import { Catalog } from './catalog/catalog.js';
+import { follow, type Sharing } from './catalog/sharing.js';
 import { operations } from './cosmos/routes.js';
 import { cosmosHandler } from './cosmos/server.js';
 import type { Documents } from './documents/documents.js';
@@ -57,7 +58,8 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const options = withDefaults(given);
   const keys = keysOf(options);
   const entra = entraOf(options.entra, options.host);
-  const clock = clockOf(options);
+  const shift = { ms: 0 };
+  const clock = clockOf(options, shift);
   const entropy = systemEntropy();
   const log = options.log ?? (() => undefined);
   const load = { active: 0, begun: 0 };
@@ -66,10 +68,11 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const purger = new Purger(clock, load, purgeFailed, budgets);
   const closing: (() => Promise<void> | void)[] = [];
   try {
-    const engine = await openEngine(options, { clock, entropy }, log, closing);
+    const { engine, ...over } = await openEngine(options, { clock, entropy, shift }, log, closing);
     closing.push(() => purger.close());
     const documentTtl = options.mongoDocumentTtl;
-    const catalog = await Catalog.open({ engine, entropy, purger, documentTtl }, clock.now());
+    const parts = { engine, entropy, purger, documentTtl, ...over };
+    const catalog = await openCatalog(parts, clock, log, closing);
     budgets.follow(catalog);
     const countsUnpurged = options.countIncludesUnpurged ?? false;
     const documents: Documents = { engine, entropy, purger, countsUnpurged };
@@ -175,24 +178,72 @@ function dispatchers(
   return { handler, lane: { takes, handle, wall: () => clock.wall() } };
 }
 
-async function openEngine(
-  { data, store }: ReturnType<typeof withDefaults>,
-  { clock, entropy }: { readonly clock: Clock; readonly entropy: Entropy },
+interface Surroundings {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly shift: { ms: number };
+}
+interface OpenEngine {
+  readonly engine: Engine;
+  readonly sharing?: Sharing;
+}
+
+async function openShared(
+  url: string,
+  { clock, entropy, shift }: Surroundings,
+  closing: (() => Promise<void> | void)[],
+): Promise<OpenEngine> {
+  const { uuid, fraction } = entropy;
+  const wall = () => clock.wall();
+  const { engine, presence } = await openPostgres({ url, server: uuid(), fraction, wall });
+  closing.push(() => engine.close());
+  const sharing: Sharing = {
+    get others() {
+      return presence.others;
+    },
+    get isFresh() {
+      return presence.isFresh;
+    },
+    wall: () => presence.wall(),
+    beat: async () => {
+      await presence.beat();
+      shift.ms = presence.offsetMs;
+    },
+  };
+  return { engine, sharing };
+}
+
+/** With others over the same store, the catalog follows what they write. */
+async function openCatalog(
+  parts: Parameters<typeof Catalog.open>[0],
+  clock: Clock,
   log: NonNullable<StartOptions['log']>,
   closing: (() => Promise<void> | void)[],
-): Promise<Engine> {
-  if (store !== undefined) {
-    const { uuid, fraction } = entropy;
-    const engine = await openPostgres({ url: store, server: uuid(), fraction });
-    closing.push(() => engine.close());
-    return engine;
-  }
+): Promise<Catalog> {
+  const { sharing } = parts;
+  await sharing?.beat();
+  const catalog = await Catalog.open(parts, clock.now());
+  if (!sharing) return catalog;
+  const failed = (error: unknown) => log('error', 'catalog-not-followed', { error });
+  const following = follow(sharing, () => catalog.refresh(), failed);
+  closing.push(() => following.cancel());
+  return catalog;
+}
+
+async function openEngine(
+  { data, store }: ReturnType<typeof withDefaults>,
+  around: Surroundings,
+  log: NonNullable<StartOptions['log']>,
+  closing: (() => Promise<void> | void)[],
+): Promise<OpenEngine> {
+  const { clock } = around;
+  if (store !== undefined) return openShared(store, around, closing);
   const report = (error: unknown, container: string) =>
     log('error', 'index-build-failed', { error, container });
   if (data === MEMORY) {
     const engine = await openKvEngine(new MemoryStore(), report);
     closing.push(() => engine.close());
-    return engine;
+    return { engine };
   }
   const lock = lockFolder(data, { startedAt: new Date(clock.wall()).toISOString() });
   closing.push(() => lock.release());
@@ -206,7 +257,7 @@ async function openEngine(
   closing.push(() => heartbeat.cancel());
   const engine = await openKvEngine(openLmdb(data), report);
   closing.push(() => engine.close());
-  return engine;
+  return { engine };
 }
 
 function running(
@@ -264,8 +315,12 @@ async function closeAll(closing: (() => Promise<void> | void)[]): Promise<void> 
   if (failures.length > 0) throw failures[0];
 }
 
-function clockOf({ clock }: ReturnType<typeof withDefaults>): Clock {
-  if (clock === 'system') return systemClock();
+/** Servers over one database go by its clock. */
+function clockOf(
+  { clock }: ReturnType<typeof withDefaults>,
+  shift: { readonly ms: number },
+): Clock {
+  if (clock === 'system') return systemClock(() => shift.ms);
   return clock === 'virtual' ? new VirtualClock() : clock;
 }
 

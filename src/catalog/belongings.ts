@@ -148,6 +148,11 @@ export class Belongings {
     return belonging;
   }
 
+  clear(): void {
+    this.#bySerial.clear();
+    this.#byOwner.clear();
+  }
+
   /** All that belongs to a database or a container which is gone. */
   sweep(owner: Serial, at: Instant): Promise<void> {
     return this.#discard(this.#under(owner), at);

@@ -1,15 +1,25 @@
 // How the catalog is kept: records as items of one system container, in one partition, so that a
 // container and its offer come and go in one commit.
-import type { Change, Container, Engine, Etag, Serial } from '../engine/engine.js';
+import type {
+  Change,
+  Container,
+  Decision,
+  Engine,
+  Etag,
+  Item,
+  Lsn,
+  Serial,
+} from '../engine/engine.js';
 import { NOT_INDEXED } from '../engine/indexing.js';
 import type { Entropy } from '../time/entropy.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { docFromValue } from '../value/doc.js';
+import { failure } from '../value/errors.js';
 import type { BelongingBodies, BelongingKind } from './belongings.js';
 import type { CollectionDefinition } from './collection-definition.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import type { PartitionRange } from './ranges.js';
-import type { Throughput } from './throughput.js';
+import { ceilingOf, type Throughput } from './throughput.js';
 
 export type CatalogRecord =
   | { readonly kind: 'database'; readonly id: string }
@@ -21,6 +31,8 @@ export type CatalogRecord =
       readonly engineId: string;
       /** Counts the changes of the indexing policy. */
       readonly indexVersion: number;
+      /** With several servers: from when on all go by it, and what they go by until then. */
+      readonly change?: { readonly since: number; readonly before: ContainerDefinition };
     }
   | {
       readonly kind: 'offer';
@@ -99,9 +111,15 @@ const SYSTEM: Container = {
   expiry: [],
 };
 
+/** Another server has written what this one was about to write; it has to look again. */
+class CatalogMoved extends Error {}
+
 export class CatalogStore {
   readonly #engine: Engine;
   readonly #entropy: Entropy;
+  /** Of the records as this server knows them, by name. */
+  readonly #etags = new Map<string, Etag>();
+  #lsn: Lsn = 0;
 
   constructor(engine: Engine, entropy: Entropy) {
     this.#engine = engine;
@@ -113,16 +131,35 @@ export class CatalogStore {
   }
 
   async load(at: Instant): Promise<readonly Kept[]> {
-    const containers = await this.#engine.containers();
-    if (!containers.some(CatalogStore.isSystem)) await this.#engine.createContainer(SYSTEM);
+    await this.#create();
+    const { lsn } = await this.#engine.stats(SYSTEM);
     const plan = this.#engine.plan(SYSTEM, EVERYTHING);
     const kept: Kept[] = [];
+    this.#etags.clear();
     for await (const batch of plan.run(at, PAGE)) {
-      for (const { serial, etag, doc } of batch.items) {
+      for (const { key, serial, etag, doc } of batch.items) {
+        this.#etags.set(key.id, etag);
         kept.push({ ...(doc.value as Kept), serial, etag });
       }
     }
+    this.#lsn = lsn;
     return kept;
+  }
+
+  /** Whether another server has written since this one has looked. */
+  async hasMoved(): Promise<boolean> {
+    return (await this.#engine.stats(SYSTEM)).lsn !== this.#lsn;
+  }
+
+  async #create(): Promise<void> {
+    const isThere = async () => (await this.#engine.containers()).some(CatalogStore.isSystem);
+    if (await isThere()) return;
+    try {
+      await this.#engine.createContainer(SYSTEM);
+    } catch (error) {
+      // Another server may have been first.
+      if (!(await isThere())) throw error;
+    }
   }
 
   /** All or nothing. Answers the records as kept; removed ones are left out. */
@@ -130,28 +167,68 @@ export class CatalogStore {
     const writtenSeconds = secondsOf(at);
     const serials: Serial[] = [];
     const kept: Kept[] = [];
-    const prepared = changes.map((change): Change => {
-      if ('remove' in change) return { kind: 'delete', id: change.name, ifEtag: undefined };
+    const prepared = changes.map((change, index): Change => {
       const etag = this.#entropy.etag(writtenSeconds);
-      return {
-        kind: 'update',
-        id: change.name,
-        decide: (_, serial) => {
-          const record = change.record([...serials]);
-          serials.push(serial);
-          kept.push({ ...record, serial, etag, writtenSeconds });
-          const doc = docFromValue({ ...record, writtenSeconds });
-          return { put: { id: change.name, etag, fuses: [], doc } };
-        },
+      const decide = (current: Item | undefined, serial: Serial): Decision => {
+        // It may run more than once, always from the first to the last.
+        if (index === 0) serials.splice(0, serials.length + kept.splice(0).length);
+        if (current?.etag !== this.#etags.get(change.name)) return { refuse: 'preconditionFailed' };
+        if ('remove' in change) return current ? { delete: true } : { keep: true };
+        const record = change.record([...serials]);
+        serials.push(serial);
+        kept.push({ ...record, serial, etag, writtenSeconds });
+        const doc = docFromValue({ ...record, writtenSeconds });
+        return { put: { id: change.name, etag, fuses: [], doc } };
       };
+      return { kind: 'update', id: change.name, decide };
     });
     const [outcome] = await this.#engine.commit(
       SYSTEM,
       [{ partition: PARTITION, changes: prepared }],
       at,
     );
-    if (!outcome || 'refused' in outcome)
-      throw new Error('the catalog was written by someone else');
+    if (!outcome || 'refused' in outcome) throw new CatalogMoved();
+    outcome.items.forEach((item, index) => {
+      const { name } = changes[index] as CatalogChange;
+      if (item) this.#etags.set(name, item.etag);
+      else this.#etags.delete(name);
+    });
+    if (outcome.lsn === this.#lsn + 1) this.#lsn = outcome.lsn;
     return kept;
+  }
+}
+
+export function offerChange(
+  name: string,
+  owner: (before: readonly Serial[]) => { readonly database: Serial; readonly container?: Serial },
+  throughput: Throughput,
+  highestEver = 0,
+): CatalogChange {
+  return {
+    name,
+    record: (before) => ({
+      kind: 'offer',
+      ...owner(before),
+      throughput,
+      highestEver: Math.max(highestEver, ceilingOf(throughput)),
+    }),
+  };
+}
+
+const ATTEMPTS_MAX = 5;
+
+/** What another server got ahead of is looked at again, and then done or refused. */
+export async function whileMoving<T>(
+  work: () => Promise<T>,
+  lookAgain: () => Promise<void>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof CatalogMoved)) throw error;
+      if (attempt === ATTEMPTS_MAX) throw failure('retryWith');
+      await lookAgain();
+    }
   }
 }

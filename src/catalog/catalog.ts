@@ -2,19 +2,28 @@
 // Definitions are the truth; the engine's own containers follow them and are brought in line when
 // the catalog is opened.
 import { isDeepStrictEqual } from 'node:util';
-import { type Container, ContainerGone, type Engine, type Serial } from '../engine/engine.js';
+import type { Container, Engine, Serial } from '../engine/engine.js';
 import type { Entropy } from '../time/entropy.js';
-import type { Instant } from '../time/instant.js';
+import { type Instant, instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { failure } from '../value/errors.js';
 import { type Belonging, Belongings } from './belongings.js';
-import { type CatalogChange, CatalogStore, type Kept, nameOf } from './catalog-store.js';
+import {
+  type CatalogChange,
+  CatalogStore,
+  type Kept,
+  nameOf,
+  offerChange,
+  whileMoving,
+} from './catalog-store.js';
 import { type CatalogTools, Collections } from './collections.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
 import { grownRanges, newRanges, splitRanges } from './ranges.js';
 import { type Database, engineContainer, type Offer, type StoredContainer } from './resources.js';
-import { ceilingOf, DEFAULT_THROUGHPUT, rangesFor, type Throughput } from './throughput.js';
+import { checkFresh, type Sharing, switchInstant, Waiting } from './sharing.js';
+import { DEFAULT_THROUGHPUT, rangesFor, type Throughput } from './throughput.js';
+import { purgeable } from './watching.js';
 
 const RESOURCES_MAX = 500;
 const SHARED_CONTAINERS_MAX = 25;
@@ -26,6 +35,8 @@ interface Parts {
   readonly purger: Purger;
   /** T34: whether documents of collections may have a `ttl` of their own. */
   readonly documentTtl?: boolean;
+  /** Where other servers may be over the same engine. */
+  readonly sharing?: Sharing;
 }
 
 export class Catalog {
@@ -40,9 +51,12 @@ export class Catalog {
   /** By the database or container they are for, whose serials are all different. */
   readonly #offersByOwner = new Map<Serial, Offer>();
   #changing: Promise<unknown> = Promise.resolve();
+  /** Of containers whose time to live changes for all servers at one instant. */
+  readonly #waiting: Waiting<Kept>;
 
   private constructor(parts: Parts) {
     this.#parts = parts;
+    this.#waiting = new Waiting(parts.sharing);
     this.#store = new CatalogStore(parts.engine, parts.entropy);
     this.belongings = new Belongings({
       store: this.#store,
@@ -55,12 +69,16 @@ export class Catalog {
 
   static async open(parts: Parts, at: Instant): Promise<Catalog> {
     const catalog = new Catalog(parts);
-    const stored = new Map((await parts.engine.containers()).map((each) => [each.id, each]));
     for (const record of await catalog.#store.load(at)) catalog.#remember(record);
-    for (const container of [...catalog.allContainers(), ...catalog.collections.all()]) {
-      await catalog.#bringInLine(container.engine, stored.get(container.engine.id));
-      stored.delete(container.engine.id);
+    const stored = new Map((await parts.engine.containers()).map((each) => [each.id, each]));
+    // What others are about to do is theirs to finish.
+    const isAlone = !parts.sharing?.others;
+    for (const container of catalog.#engines().values()) {
+      if (isAlone) await catalog.#bringInLine(container, stored.get(container.id));
+      await catalog.#watchEngine(container);
+      stored.delete(container.id);
     }
+    if (!isAlone) return catalog;
     // What the engine has and no definition names was being created or deleted when the server
     // stopped.
     for (const orphan of stored.values()) {
@@ -70,6 +88,41 @@ export class Catalog {
     return catalog;
   }
 
+  /** Takes over what other servers have written. */
+  refresh(): Promise<void> {
+    return this.#change(async () => {
+      if (await this.#store.hasMoved()) await this.#reload();
+    });
+  }
+
+  async #reload(): Promise<void> {
+    const records = await this.#store.load(instant(0));
+    const before = this.#engines();
+    for (const each of [this.#databases, this.#containers, this.#offers, this.#offersByOwner]) {
+      each.clear();
+    }
+    this.belongings.clear();
+    this.collections.clear();
+    this.#waiting.clear();
+    for (const record of records) this.#remember(record);
+    for (const [id, container] of this.#engines()) {
+      if (!isDeepStrictEqual(before.get(id), container)) await this.#watchEngine(container);
+      before.delete(id);
+    }
+    for (const id of before.keys()) this.#parts.purger.forget(id);
+  }
+
+  #engines(): Map<string, Container> {
+    const all = [...this.allContainers(), ...this.collections.all()];
+    return new Map(all.map(({ engine }) => [engine.id, engine]));
+  }
+
+  #settle(): void {
+    for (const record of this.#waiting.due()) {
+      void this.#watchEngine((this.#remember(record) as StoredContainer).engine);
+    }
+  }
+
   // reading: from the cache, at once
 
   databases(): readonly Database[] {
@@ -77,6 +130,7 @@ export class Catalog {
   }
 
   database(id: string): Database | undefined {
+    checkFresh(this.#parts.sharing);
     return this.#databases.get(id);
   }
 
@@ -85,6 +139,7 @@ export class Catalog {
   }
 
   container(database: Database, id: string): StoredContainer | undefined {
+    this.#settle();
     return this.#containers.get(database.serial)?.get(id);
   }
 
@@ -187,7 +242,7 @@ export class Catalog {
       const [record, offer] = await this.#store.write(changes, at);
       if (offer) this.#remember(offer);
       const container = this.#remember(record as Kept) as StoredContainer;
-      await this.#watch(container);
+      await this.#watchEngine(container.engine);
       return container;
     });
   }
@@ -199,7 +254,7 @@ export class Catalog {
     ifMatch: string | undefined,
     at: Instant,
   ): Promise<StoredContainer> {
-    return this.#change(async () => {
+    const replacing = this.#change(async () => {
       const current = this.#current(container);
       if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== current.etag) {
         throw failure('preconditionFailed');
@@ -207,11 +262,22 @@ export class Catalog {
       const definition = redefine(current.definition);
       const rewrite = async () => {
         const replaced = await this.#rewrite(current, { definition }, at);
-        await this.#parts.engine.alterContainer(replaced.engine);
+        const { engine, indexVersion } = replaced;
+        await this.#parts.engine.alterContainer(
+          engineContainer(engine.id, definition, indexVersion),
+        );
         return replaced;
       };
       return this.#quietly(current.engine.id, rewrite, ({ engine }) => engine);
     });
+    return replacing.then((replaced) => this.#inEffect(replaced));
+  }
+
+  /** Answered when all servers go by it. */
+  async #inEffect(replaced: StoredContainer): Promise<StoredContainer> {
+    await this.#waiting.over(({ serial }) => serial === replaced.serial);
+    this.#settle();
+    return this.#current(replaced);
   }
 
   deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
@@ -264,7 +330,7 @@ export class Catalog {
   }
 
   #change<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#changing.then(work);
+    const result = this.#changing.then(() => whileMoving(work, () => this.#reload()));
     this.#changing = result.catch(() => undefined);
     return result;
   }
@@ -349,6 +415,8 @@ export class Catalog {
     const before = container.definition.indexingPolicy;
     const sameIndex = isDeepStrictEqual(before, definition.indexingPolicy);
     const name = nameOf.container(database, container.definition.id);
+    const isOther = definition.defaultTtl !== container.definition.defaultTtl;
+    const since = isOther ? switchInstant(this.#parts.sharing) : undefined;
     const record = {
       kind: 'container',
       database,
@@ -356,6 +424,7 @@ export class Catalog {
       ranges,
       engineId: engine.id,
       indexVersion: container.indexVersion + (sameIndex ? 0 : 1),
+      ...(since === undefined ? {} : { change: { since, before: container.definition } }),
     } as const;
     const [kept] = await this.#store.write([{ name, record: () => record }], at);
     return this.#remember(kept as Kept) as StoredContainer;
@@ -395,8 +464,9 @@ export class Catalog {
       this.#offersByOwner.set(container ?? database, offer);
       return offer;
     }
-    const { database, definition, ranges } = record;
-    const { indexVersion } = record;
+    const { database, ranges, indexVersion, change } = record;
+    const isToWait = this.#waiting.add(change?.since, record);
+    const definition = (isToWait && change?.before) || record.definition;
     const engine = engineContainer(record.engineId, definition, indexVersion);
     const system = { serial, etag, writtenSeconds, database };
     const container = { ...system, definition, ranges, indexVersion, engine };
@@ -408,27 +478,10 @@ export class Catalog {
   async #bringInLine(wanted: Container, stored: Container | undefined): Promise<void> {
     if (!stored) await this.#parts.engine.createContainer(wanted);
     else if (!isDeepStrictEqual(wanted, stored)) await this.#parts.engine.alterContainer(wanted);
-    await this.#watchEngine(wanted);
-  }
-
-  #watch(container: StoredContainer): Promise<void> {
-    return this.#watchEngine(container.engine);
   }
 
   #watchEngine(container: Container): Promise<void> {
-    const { engine, purger } = this.#parts;
-    return purger.watch({
-      id: container.id,
-      nextExpiry: () => engine.nextExpiry(container),
-      purge: async (at, rowsMax) => {
-        try {
-          return await engine.purge(container, at, rowsMax);
-        } catch (error) {
-          if (error instanceof ContainerGone) return { purged: 0, bytes: 0, next: undefined };
-          throw error;
-        }
-      },
-    });
+    return this.#parts.purger.watch(purgeable(this.#parts.engine, container));
   }
 
   async #forget(container: StoredContainer): Promise<void> {
@@ -443,21 +496,4 @@ export class Catalog {
       this.#offersByOwner.delete(offer.container ?? offer.database);
     }
   }
-}
-
-function offerChange(
-  name: string,
-  owner: (before: readonly Serial[]) => { readonly database: Serial; readonly container?: Serial },
-  throughput: Throughput,
-  highestEver = 0,
-): CatalogChange {
-  return {
-    name,
-    record: (before) => ({
-      kind: 'offer',
-      ...owner(before),
-      throughput,
-      highestEver: Math.max(highestEver, ceilingOf(throughput)),
-    }),
-  };
 }

@@ -156,6 +156,11 @@ export class Collections {
     this.#byDatabase.delete(database.serial);
   }
 
+  clear(): void {
+    this.#records.clear();
+    this.#byDatabase.clear();
+  }
+
   remember(record: Kept<CollectionRecord | MongoUserRecord>): void {
     if (record.kind === 'collection') this.#keep(record);
     else this.#records.set(nameOf.mongo(record.kind, record.id), record);

@@ -1,7 +1,7 @@
 // The containers of a database: their definitions, buckets and tables.
 import { type Container, ContainerGone } from '../engine.js';
 import type { Pool } from './connection.js';
-import type { Place } from './head.js';
+import { headSql, type Place } from './head.js';
 import { containerTables, type Schema } from './schema.js';
 import { raw, type Sql, sql } from './sql.js';
 
@@ -49,10 +49,11 @@ export class Containers {
 
   async alter(container: Container): Promise<void> {
     const { id } = container;
-    const { rowCount } = await this.#pool.ask(sql`update ${this.#schema.container}
-      set definition = ${JSON.stringify(container)} where id = ${id}`);
-    if (rowCount === 0) throw new ContainerGone(`the engine has no container '${id}'`);
     await this.#pool.transact(async (lease) => {
+      await lease.query(headSql(await this.placeOf(container), true));
+      const { rowCount } = await lease.query(sql`update ${this.#schema.container}
+        set definition = ${JSON.stringify(container)} where id = ${id}`);
+      if (rowCount === 0) throw new ContainerGone(`the engine has no container '${id}'`);
       for (const statement of indexesFor(this.#schema, container)) await lease.query(statement);
     });
   }

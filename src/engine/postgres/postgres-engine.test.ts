@@ -1,5 +1,6 @@
 // The contract suite on a real PostgreSQL.
 import { after } from 'node:test';
+import { systemClock } from '../../time/clock.js';
 import { systemEntropy } from '../../time/entropy.js';
 import { describeEngine } from '../contract.suite.js';
 import { type Cluster, openCluster } from './cluster.suite.js';
@@ -11,5 +12,7 @@ after(() => cluster?.stop());
 
 describeEngine('PostgreSQL', async () => {
   cluster = await openCluster();
-  return openPostgres({ url: cluster.newStore(), server: uuid(), fraction });
+  const { wall } = systemClock();
+  const url = cluster.newStore();
+  return (await openPostgres({ url, server: uuid(), fraction, wall })).engine;
 });

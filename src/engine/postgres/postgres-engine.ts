@@ -1,7 +1,7 @@
 // The document engine over PostgreSQL: what the engine SPI promises, put together from the files
 // beside it. It keeps nothing in memory that another server could change.
 import { isLive } from '../../time/expiry.js';
-import type { Instant } from '../../time/instant.js';
+import { type Instant, instant } from '../../time/instant.js';
 import {
   type Budget,
   type ChangeScan,
@@ -27,6 +27,8 @@ import { Committer } from './committer.js';
 import { type Answer, Pool, type Row } from './connection.js';
 import { Containers } from './containers.js';
 import { headOf, headSql, type Place } from './head.js';
+import { Leases } from './lease.js';
+import { Presence } from './presence.js';
 import { nextDue, purgeDue, readExpiries } from './purge.js';
 import { itemColumns, itemOf, keyOf } from './record.js';
 import { planScan } from './scan.js';
@@ -40,10 +42,16 @@ export interface PostgresOptions {
   /** Another one for each process that opens the database. */
   readonly server: string;
   readonly fraction: () => number;
+  /** The time of this machine. */
+  readonly wall: () => Instant;
   readonly connectionsMax?: number;
 }
+export interface Opened {
+  readonly engine: Engine;
+  readonly presence: Presence;
+}
 
-export async function openPostgres(options: PostgresOptions): Promise<Engine> {
+export async function openPostgres(options: PostgresOptions): Promise<Opened> {
   const { config, schema } = addressOf(options.url);
   const { fraction, connectionsMax } = options;
   const pool = new Pool({
@@ -53,7 +61,9 @@ export async function openPostgres(options: PostgresOptions): Promise<Engine> {
   });
   try {
     await prepareSchema(pool, schema);
-    return new PostgresEngine(pool, schema, options.server);
+    const presence = new Presence(pool, schema, options.server, options.wall);
+    await presence.beat();
+    return { engine: new PostgresEngine(pool, schema, presence), presence };
   } catch (error) {
     await pool.close();
     throw error;
@@ -80,15 +90,17 @@ const COMMITTERS_MAX = 1000;
 class PostgresEngine implements Engine {
   readonly #pool: Pool;
   readonly #schema: Schema;
-  readonly #server: string;
+  readonly #presence: Presence;
+  readonly #leases: Leases;
   readonly #containers: Containers;
   readonly #committers = new Map<string, Committer>();
   #groups = 0;
 
-  constructor(pool: Pool, schema: Schema, server: string) {
+  constructor(pool: Pool, schema: Schema, presence: Presence) {
     this.#pool = pool;
     this.#schema = schema;
-    this.#server = server;
+    this.#presence = presence;
+    this.#leases = new Leases(pool, presence);
     this.#containers = new Containers(pool, schema);
   }
 
@@ -162,7 +174,11 @@ class PostgresEngine implements Engine {
 
   async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
     const place = await this.#place(container);
+    const othersMs = await this.#leases.othersMs(place, 'purge');
+    if (othersMs !== undefined) return { purged: 0, bytes: 0, next: instant(at + othersMs) };
     const gone = await purgeDue(this.#pool, place, at, rowsMax);
+    // Under other rules by now: whoever goes by them will purge.
+    if (!gone) return { purged: 0, bytes: 0, next: undefined };
     return { ...gone, next: await nextDue(this.#pool, place) };
   }
 
@@ -182,6 +198,8 @@ class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     for (const committer of this.#committers.values()) await committer.idle();
+    // Others need not wait until it was silent for long; a database that is gone does not mind.
+    await this.#presence.leave().catch(() => undefined);
     await this.#pool.close();
   }
 
@@ -196,7 +214,7 @@ class PostgresEngine implements Engine {
       if (this.#committers.size < COMMITTERS_MAX) break;
       if (isIdle) this.#committers.delete(other);
     }
-    const committer = new Committer(this.#pool, this.#server, () => {
+    const committer = new Committer(this.#pool, this.#presence.server, () => {
       this.#groups += 1;
       return this.#groups;
     });

@@ -1,5 +1,6 @@
 // Expiry order: finding what is due, and removing it. Cost follows what expired, never what did
 // not.
+import { isDeepStrictEqual } from 'node:util';
 import type { ExpiryRule } from '../../time/expiry.js';
 import { type Instant, instant } from '../../time/instant.js';
 import { BadResume, type Expiry, type ExpiryScan, type Purge, type Resume } from '../engine.js';
@@ -28,7 +29,7 @@ export async function purgeDue(
   place: Place,
   at: Instant,
   rowsMax: number,
-): Promise<Omit<Purge, 'next'>> {
+): Promise<Omit<Purge, 'next'> | undefined> {
   const rules = place.container.expiry.filter((rule) => rule.enabled);
   if (rules.length === 0) return { purged: 0, bytes: 0 };
   return pool.transact((lease) => purgeLocked(lease, place, rules, at, rowsMax));
@@ -40,10 +41,16 @@ async function purgeLocked(
   rules: readonly ExpiryRule[],
   at: Instant,
   rowsMax: number,
-): Promise<Omit<Purge, 'next'>> {
+): Promise<Omit<Purge, 'next'> | undefined> {
   const { bucket, schema, container } = place;
   const { rows: heads } = await lease.query(headSql(place, true));
   const head = headOf(heads[0], container.id);
+  // Who changes the rules locks the head, too: what the new ones revive is not purged by the old.
+  const { rows: now } = await lease.query(
+    sql`select definition->'expiry' from ${schema.container} where id = ${container.id}`,
+  );
+  const stored: unknown = JSON.parse((now[0]?.[0] ?? 'null') as string);
+  if (!isDeepStrictEqual(stored, container.expiry)) return undefined;
   const { rows } = await lease.query(sql`delete from ${tableOf(place)} where bucket = ${bucket}
     and serial = any(array(${dueSql(place, rules, at, rowsMax)})) returning serial, size`);
   if (rows.length === 0) return { purged: 0, bytes: 0 };

@@ -3,6 +3,7 @@
 //   container   one row per container: its definition as the engine was given it, and its bucket
 //   head        one row per container: the numbers that every write moves on; locked first
 //   lease       who does what only one server should do
+//   server      one row per server: when it was alive last, by the database's clock
 //   d_ID        the items of a container
 //   u_ID        what its unique indexes hold
 //
@@ -70,6 +71,10 @@ export class Schema {
     return this.table('lease');
   }
 
+  get server(): Sql {
+    return this.table('server');
+  }
+
   get meta(): Sql {
     return this.table('meta');
   }
@@ -88,6 +93,8 @@ export function sharedTables(schema: Schema): readonly Sql[] {
       bucket int not null, id text collate "C" not null,
       lsn bigint not null, serial bigint not null, items bigint not null, bytes bigint not null,
       writers jsonb not null, primary key(bucket, id)) with (fillfactor = 50)`,
+    sql`create table if not exists ${schema.server}(
+      id text collate "C" primary key, seen bigint not null)`,
     sql`create table if not exists ${schema.lease}(
       bucket int not null, id text collate "C" not null, kind text not null,
       owner text not null, until bigint not null, primary key(bucket, id, kind))`,
