@@ -25,7 +25,7 @@ import type { Instant } from '../time/instant.js';
 import { type Doc, docFromBytes } from '../value/doc.js';
 import { failure } from '../value/errors.js';
 import { type PartitionKey, samePartitionKey } from '../value/partition-key.js';
-import { type Documents, refusalError, whileThere } from './documents.js';
+import { commitBatches, type Documents, refusalError } from './documents.js';
 import { readResume, type StagedItem, stagedPlan } from './staged-plan.js';
 
 interface Staged extends StagedItem {
@@ -275,12 +275,9 @@ export class Transaction {
   }
 
   async #commit(changes: readonly Change[]): Promise<WriteOutcome> {
-    const container = this.#container;
     const batches = [{ partition: this.#partition, changes }];
-    const [outcome] = await whileThere(
-      container,
-      this.#outside.engine.commit(container.engine, batches, this.#at),
-    );
+    const outside = this.#outside;
+    const [outcome] = await commitBatches(outside, this.#container, batches, this.#at);
     if (!outcome) throw new Error('one batch has one outcome');
     return outcome;
   }
