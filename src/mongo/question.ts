@@ -1,7 +1,8 @@
 // What a command asks of a collection: filter, collation, variables, hint, read once.
 import type { StoredCollection } from '../catalog/collections.js';
+import { compileCollation } from '../mql/collation.js';
 import { type CompiledFilter, compileFilter } from '../mql/filter/filter.js';
-import type { Language } from '../mql/language.js';
+import type { Collation, Language } from '../mql/language.js';
 import { compileProjection } from '../mql/projection/project.js';
 import { compileSort } from '../mql/sort.js';
 import { type Document, isDocument, type Value } from '../value/bson/value.js';
@@ -64,11 +65,16 @@ export function languageOf(
 ): Language {
   return {
     now: at,
-    collation: undefined,
+    collation: collationOf(given.get('collation')),
     variables: isDocument(variables) ? variables : new Map(),
     random: () => mongo.entropy.fraction(),
     text: collection && shapeOf(collection).text,
   };
+}
+
+function collationOf(given: Value | undefined): Collation | undefined {
+  const spec = asDocument(given, 'collation');
+  return spec && spec.size > 0 ? compileCollation(spec) : undefined;
 }
 
 export function hintOf(

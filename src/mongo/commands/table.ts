@@ -1,6 +1,7 @@
 // All commands on one screen: their names, what they need, and the functions that run them.
 import type { Action } from '../auth/roles.js';
 import type { Call, Reply } from '../call.js';
+import { aggregate } from './aggregate.js';
 import { logout, saslContinue, saslStart } from './authenticate.js';
 import { bulkWrite } from './bulk-write.js';
 import {
@@ -85,6 +86,7 @@ export const commands: Readonly<Record<string, Command>> = {
   delete:           { needs: 'write',   run: deleteDocuments },
   findAndModify:    { needs: 'write',   run: findAndModify },
   findandmodify:    { needs: 'write',   run: findAndModify },
+  aggregate:        { needs: 'read',    run: aggregate },
   count:            { needs: 'read',    run: count },
   distinct:         { needs: 'read',    run: distinct },
   find:             { needs: 'read',    run: find },

@@ -1,0 +1,122 @@
+// aggregate: a pipeline over a collection, or over what its first stage brings.
+import { leadingMatch } from '../../mql/pipeline/leading.js';
+import { compilePipeline } from '../../mql/pipeline/pipeline.js';
+import type { Row } from '../../mql/row.js';
+import type { Instant } from '../../time/instant.js';
+import type { Bytes, Value } from '../../value/bson/value.js';
+import { mongoFailure } from '../../value/mongo-errors.js';
+import type { Call, Reply } from '../call.js';
+import type { Room, Source } from '../cursors.js';
+import {
+  arrayOf,
+  asInteger,
+  checkFields,
+  collectionOf,
+  documentOfField,
+  missingField,
+  truthOf,
+} from '../fields.js';
+import { checkCollectionName, findCollection } from '../namespace.js';
+import { pipelineHost } from '../pipeline-host.js';
+import { documentsOf } from '../pipeline-input.js';
+import { languageOf, namespaceOf } from '../question.js';
+import { cursorReply } from '../reply.js';
+import { sessionOf } from '../session-id.js';
+
+const FIELDS: readonly string[] = [
+  ...['pipeline', 'cursor', 'explain', 'allowDiskUse', 'let', 'hint', 'collation'],
+  ...['bypassDocumentValidation', 'fromMongos', 'needsMerge'],
+];
+
+export async function aggregate(call: Call): Promise<Reply> {
+  checkFields(call, FIELDS);
+  const stages = arrayOf(call, 'pipeline');
+  if (!stages) throw missingField('aggregate.pipeline');
+  const cursor = documentOfField(call, 'cursor');
+  if (!cursor) {
+    throw mongoFailure(
+      'FailedToParse',
+      "The 'cursor' option is required, except for aggregate with the explain argument",
+    );
+  }
+  const name = typeof call.command.get('aggregate') === 'string' ? collectionOf(call) : undefined;
+  if (name !== undefined) checkCollectionName(call.database, name);
+  const namespace = namespaceOf(call, name ?? '$cmd.aggregate');
+  const batch = await call.mongo.cursors.begin(
+    {
+      namespace,
+      owner: call.client.login?.user ?? '',
+      session: sessionOf(call),
+      source: pipelineSource(call, name, stages),
+      neverTimesOut: false,
+      command: 'aggregate',
+    },
+    call.at,
+    asInteger(cursor.get('batchSize'), 'aggregate.cursor.batchSize'),
+    false,
+  );
+  return cursorReply(batch, namespace, 'firstBatch');
+}
+
+function pipelineSource(call: Call, name: string | undefined, stages: readonly Value[]): Source {
+  const collection = name === undefined ? undefined : findCollection(call, call.database, name);
+  const language = languageOf(call, collection, call.command);
+  // Batches that are fetched later are read as of then.
+  const now = { at: call.at };
+  const host = pipelineHost(call, collection, now);
+  const pipeline = compilePipeline(stages, language, host);
+  if (name === undefined && !pipeline.hasOwnSource) {
+    throw mongoFailure(
+      'InvalidNamespace',
+      "{aggregate: 1} is not valid for a pipeline that does not begin with a stage of its own, such as '$documents'",
+    );
+  }
+  const input = documentsOf(call, collection, name ?? '', leadingMatch(stages), now);
+  return new RowSource(pipeline.run(input, truthOf(call, 'allowDiskUse')), now);
+}
+
+const PLACE_BYTES = 12;
+
+/** The rows of a pipeline as they are asked for. */
+class RowSource implements Source {
+  readonly #rows: AsyncIterator<readonly Row[]>;
+  readonly #now: { at: Instant };
+  #waiting: readonly Row[] = [];
+  #passed = 0;
+  #isExhausted = false;
+
+  constructor(rows: AsyncIterable<readonly Row[]>, now: { at: Instant }) {
+    this.#rows = rows[Symbol.asyncIterator]();
+    this.#now = now;
+  }
+
+  async next(at: Instant, room: Room): Promise<readonly Bytes[]> {
+    this.#now.at = at;
+    const taken: Bytes[] = [];
+    let bytes = 0;
+    while (taken.length < room.rows && (await this.#fill())) {
+      const document = (this.#waiting[this.#passed] as Row).bytes;
+      bytes += document.length + PLACE_BYTES;
+      if (bytes > room.bytes && taken.length > 0) break;
+      this.#passed += 1;
+      taken.push(document);
+    }
+    return taken;
+  }
+
+  async isDone(at: Instant): Promise<boolean> {
+    this.#now.at = at;
+    return !(await this.#fill());
+  }
+
+  /** Says false at the end. */
+  async #fill(): Promise<boolean> {
+    while (this.#passed >= this.#waiting.length && !this.#isExhausted) {
+      const batch = await this.#rows.next();
+      this.#isExhausted = batch.done === true;
+      this.#waiting = batch.done ? [] : batch.value;
+      this.#passed = 0;
+    }
+    return this.#passed < this.#waiting.length;
+  }
+}
