@@ -164,8 +164,9 @@ export class Pool {
     if (this.#own < (this.#options.ownMax ?? OWN_MAX)) {
       this.#own += 1;
       try {
-        const client: Connection = await this.#connect(() => {
-          const at = this.#idle.indexOf(client);
+        let client: Connection | undefined;
+        client = await this.#connect(() => {
+          const at = client ? this.#idle.indexOf(client) : -1;
           if (at < 0) return;
           this.#idle.splice(at, 1);
           this.#own -= 1;
