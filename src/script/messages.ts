@@ -1,13 +1,15 @@
 // What the server and its sandbox threads say to each other. Values of scripts travel as JSON text:
 // nothing of a sandbox reaches the server but texts and numbers.
 
+/** What a sandbox may use; the engine that it runs in has a little more for itself. */
+export const MEMORY_MB = 64;
+
 export interface Limits {
   /** How long a script may run, the operations that it waits for included. */
   readonly timeMs: number;
   /** After this time, or so many operations, a script is told that no more are accepted. */
   readonly acceptMs: number;
   readonly operationsMax: number;
-  readonly memoryBytes: number;
   readonly stackBytes: number;
 }
 

@@ -43,6 +43,8 @@ export class ProgramRun {
 
   /** The outcome, once there is nothing to wait for. */
   start(): Outcome | undefined {
+    // To get ready took the server's time, not the script's.
+    this.#sandbox.restart();
     this.#sandbox.callMethod(this.#runtime, 'start', this.#main).dispose();
     return this.#rest();
   }

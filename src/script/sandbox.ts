@@ -4,6 +4,7 @@
 import variant from '@jitl/quickjs-wasmfile-release-sync';
 import {
   newQuickJSWASMModuleFromVariant,
+  newVariant,
   type QuickJSContext,
   type QuickJSHandle,
   type QuickJSRuntime,
@@ -11,12 +12,30 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
 import { stopwatch } from '../time/clock.js';
-import type { Failed, Limits } from './messages.js';
+import { type Failed, type Limits, MEMORY_MB } from './messages.js';
 import { ownFrames, RUNTIME_FILE } from './prelude.js';
 
-/** Its types are those of its CommonJS form, where the default is a member; here it is not. */
-export const loadEngine = (): Promise<QuickJSWASMModule> =>
-  newQuickJSWASMModuleFromVariant(variant as unknown as QuickJSSyncVariant);
+/** The libraries that we compile with do not have it. */
+declare const WebAssembly: {
+  readonly Memory: new (pages: { readonly initial: number; readonly maximum: number }) => object;
+};
+
+const ENGINE_MB = 16;
+const PAGES_PER_MB = 16;
+
+/**
+ * The engine's own limit looks at single allocations and cannot add them up, for WebAssembly does
+ * not tell their sizes. So the memory that all of it is in cannot grow beyond the limit.
+ */
+export function loadEngine(): Promise<QuickJSWASMModule> {
+  const wasmMemory = new WebAssembly.Memory({
+    initial: ENGINE_MB * PAGES_PER_MB,
+    maximum: (ENGINE_MB + MEMORY_MB) * PAGES_PER_MB,
+  });
+  // The types are those of the CommonJS form, where the default is a member; here it is not.
+  const plain = variant as unknown as QuickJSSyncVariant;
+  return newQuickJSWASMModuleFromVariant(newVariant(plain, { wasmMemory }));
+}
 
 /** A script that ended badly, in words for people. */
 export class ScriptFailed extends Error {
@@ -40,7 +59,7 @@ export class Sandbox {
   constructor(engine: QuickJSWASMModule, limits: Limits) {
     this.#timeMs = limits.timeMs;
     this.#runtime = engine.newRuntime();
-    this.#runtime.setMemoryLimit(limits.memoryBytes);
+    this.#runtime.setMemoryLimit(MEMORY_MB * 1024 * 1024);
     this.#runtime.setMaxStackSize(limits.stackBytes);
     this.#runtime.setInterruptHandler(() => {
       this.#isLate ||= this.#took() > this.#timeMs;
@@ -101,9 +120,9 @@ export class Sandbox {
   /** What promises of the script have left to do. */
   runJobs(): void {
     const done = this.#runtime.executePendingJobs();
-    if (done.error) {
-      this.#fail(done.error);
-    }
+    if (done.error) this.#fail(done.error);
+    // Promises keep to themselves what is thrown in them, an interruption too.
+    if (this.#isLate) throw new ScriptFailed({ kind: 'time' });
   }
 
   dispose(): void {
@@ -117,11 +136,10 @@ export class Sandbox {
   }
 
   #fail(error: QuickJSHandle): never {
-    const failed = this.#isLate
-      ? ({ kind: 'time' } as const)
-      : describe(this.context, error, this.#shift);
+    const failed = describe(this.context, error, this.#shift);
     error.dispose();
-    throw new ScriptFailed(failed);
+    // What was thrown may run on when it is looked at, so the time is asked for behind it.
+    throw new ScriptFailed(this.#isLate ? { kind: 'time' } : failed);
   }
 }
 
@@ -133,7 +151,7 @@ const fileOf = (name: string): string => `${name.replace(/[^\p{L}\p{N}_.-]/gu, '
 
 const TEXT_CHARACTERS_MAX = 2000;
 
-/** Only strings and numbers are taken from what was thrown, and never by running more of it. */
+/** Only strings and numbers are taken from what was thrown. */
 function describe(context: QuickJSContext, error: QuickJSHandle, shift: number): Failed {
   const thrown = context.typeof(error);
   if (thrown !== 'object' && thrown !== 'function') {

@@ -1,18 +1,18 @@
 // Running scripts: what the rest of the server asks of the sandboxes. Nothing is started before the
 // first script is.
 import { errorTable, failure, MayflyError } from '../value/errors.js';
-import type {
-  Answer,
-  Failed,
-  FunctionSource,
-  Limits,
-  Operation,
-  Outcome,
-  Program,
+import {
+  type Answer,
+  type Failed,
+  type FunctionSource,
+  type Limits,
+  MEMORY_MB,
+  type Operation,
+  type Outcome,
+  type Program,
 } from './messages.js';
 import { ScriptPool } from './pool.js';
 
-const MEMORY_MB = 64;
 /** Above the deepest native recursion that this leaves room for, the thread's own stack ends. */
 const STACK_BYTES = 256 * 1024;
 /** The share of its time after which a script is told to come to an end. */
@@ -48,7 +48,6 @@ export class Scripts {
       timeMs,
       acceptMs: timeMs * ACCEPTING_SHARE,
       operationsMax: OPERATIONS_MAX,
-      memoryBytes: MEMORY_MB * 1024 * 1024,
       stackBytes: STACK_BYTES,
     };
   }
