@@ -39,8 +39,10 @@ const THROWN = 'scriptThrew';
 const TIME = 'scriptTimeout';
 const MEMORY = 'scriptMemory';
 
+type Hostile = readonly [what: string, body: string, code: string | RegExp, says?: RegExp];
+
 // biome-ignore format: a table is read in columns
-const HOSTILE: readonly (readonly [what: string, body: string, code: string | RegExp, says?: RegExp])[] = [
+const HOSTILE: readonly Hostile[] = [
   ['an endless loop',          'function () { for (;;); }',                                     TIME],
   ['one that catches all',     'function () { for (;;) { try { for (;;); } catch {} } }',      TIME],
   ['one in finally',           'function () { try { for (;;); } finally { for (;;); } }',      TIME],

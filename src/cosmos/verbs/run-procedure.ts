@@ -29,11 +29,25 @@ export async function runProcedure(request: CosmosRequest): Promise<Reply> {
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
   for (const [each, value] of Object.entries(result.responseValues)) headers.push(each, value);
-  if (wantsLog) headers.push(LOG, encodeURIComponent(result.log));
+  if (wantsLog) headers.push(LOG, logValue(result.log));
   const text = renumbered(result.responseBody ?? '', container, serials);
   if (text.length > ANSWER_BYTES_MAX)
     throw failure('responseTooLarge', { limit: ANSWER_BYTES_MAX });
   return { status: 200, headers, body: text === '' ? undefined : text };
+}
+
+/** What clients take of headers is not much more than this, in all of them together. */
+const LOG_CHARACTERS_MAX = 8192;
+
+function logValue(log: string): string {
+  let value = '';
+  for (const character of log.replace(/\p{Surrogate}/gu, '\ufffd')) {
+    const next = encodeURIComponent(character);
+    if (value.length + next.length > LOG_CHARACTERS_MAX)
+      return `${value}${encodeURIComponent('…')}`;
+    value += next;
+  }
+  return value;
 }
 
 /** As text, which goes into the sandbox as it is. */
