@@ -1,6 +1,7 @@
 // One command on its way through the face: what it says, who says it, and what it may use.
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
+import type { Budgets } from '../throughput/budgets.js';
 import type { Clock } from '../time/clock.js';
 import type { Entropy } from '../time/entropy.js';
 import type { Instant } from '../time/instant.js';
@@ -18,6 +19,7 @@ export interface Mongo {
   readonly entropy: Entropy;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly budgets: Budgets;
   readonly users: Users;
   readonly cursors: Cursors;
   readonly sessions: Sessions;

@@ -2,6 +2,7 @@
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
 import type { Keys } from '../http/keys.js';
+import type { Budgets } from '../throughput/budgets.js';
 import { type Clock, every, stopwatch } from '../time/clock.js';
 import type { Entropy } from '../time/entropy.js';
 import { ObjectId } from '../value/bson/value.js';
@@ -17,6 +18,7 @@ export interface MongoOptions extends Omit<ListenOptions, 'begin'> {
   readonly entropy: Entropy;
   readonly catalog: Catalog;
   readonly documents: Documents;
+  readonly budgets: Budgets;
   readonly keys: Keys;
   readonly version: string;
   readonly data: string;
@@ -30,7 +32,7 @@ const SWEEP_MS = 30_000;
 const PROCESS_ID_BYTES = 12;
 
 export async function serveMongo(options: MongoOptions): Promise<Listening> {
-  const { clock, entropy, catalog, documents, keys, version, data, personality } = options;
+  const { clock, entropy, catalog, documents, budgets, keys, version, data, personality } = options;
   let port = 0;
   let stop: () => void = () => undefined;
   const stopping = new Promise<void>((resolve) => {
@@ -42,6 +44,7 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     entropy,
     catalog,
     documents,
+    budgets,
     users: new Users(catalog.collections, entropy, keys),
     cursors: new Cursors(clock),
     sessions: new Sessions(clock),

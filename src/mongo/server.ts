@@ -1,6 +1,7 @@
 // From a request to its reply: which command it is, whether the client may give it, whether it was
 // given before, and how what goes wrong is told.
 import { ContainerGone } from '../engine/engine.js';
+import { Throttled } from '../throughput/throttled.js';
 import { stopwatch } from '../time/clock.js';
 import { decodeString, decodeValue, eachField, someElement } from '../value/bson/read.js';
 import { BsonType } from '../value/bson/types.js';
@@ -13,6 +14,7 @@ import { mayDo } from './auth/roles.js';
 import type { Call, Client, Mongo, Reply } from './call.js';
 import { type Command, commands } from './commands/table.js';
 import { asNumber } from './fields.js';
+import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { sessionOf } from './session-id.js';
 import type { ConnectionWork } from './wire/connection.js';
@@ -30,7 +32,12 @@ const RETRYABLE: ReadonlySet<string> = new Set([
 
 export type ReportDefect = (error: unknown, command: string) => void;
 
-export function connectionWork(mongo: Mongo, client: Client, report: ReportDefect): ConnectionWork {
+export function connectionWork(
+  server: Mongo,
+  client: Client,
+  report: ReportDefect,
+): ConnectionWork {
+  const mongo = meteredFor(server, client);
   return {
     answer: async (request) => {
       mongo.counters.requests += 1;
@@ -176,6 +183,7 @@ function failureOf(error: unknown, report: ReportDefect, command: string): Mongo
   if (error instanceof ContainerGone) {
     return new MongoError(175, 'QueryPlanKilled', 'collection dropped while the command ran');
   }
+  if (error instanceof Throttled) return throttledFailure(error);
   if (error instanceof MayflyError) return ofOtherFace(error);
   report(error, command);
   return mongoFailure('InternalError', 'Mayfly met an unexpected error; it was logged.');

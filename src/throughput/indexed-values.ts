@@ -21,8 +21,10 @@ function countFrom(value: unknown, node: RuleNode | undefined, inherited: boolea
     return count;
   }
   for (const name of Object.keys(value)) {
-    const member = (value as Readonly<Record<string, unknown>>)[name];
-    count += countFrom(member, node?.children.get(name), below);
+    const child = node?.children.get(name);
+    // What no rule is about is not looked at: some properties are made on demand.
+    if (!child && !below) continue;
+    count += countFrom((value as Readonly<Record<string, unknown>>)[name], child, below);
   }
   return count;
 }

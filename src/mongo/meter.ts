@@ -1,0 +1,45 @@
+// What commands cost, in request units, and the budgets they are taken from.
+import type { StoredCollection } from '../catalog/collections.js';
+import type { Container } from '../engine/engine.js';
+import { round } from '../throughput/charges.js';
+import { meteredEngine } from '../throughput/metered-engine.js';
+import type { Throttled } from '../throughput/throttled.js';
+import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
+import type { Client, Mongo } from './call.js';
+
+/** The server as one connection sees it: what its commands touch is charged to it. */
+export function meteredFor(mongo: Mongo, client: Client): Mongo {
+  const { budgets, documents } = mongo;
+  const found = new WeakMap<Container, StoredCollection>();
+  const collectionOf = (container: Container): StoredCollection | undefined => {
+    const known = found.get(container);
+    if (known) return known;
+    const all = mongo.catalog.collections.all();
+    const collection = all.find(({ engine }) => engine.id === container.id);
+    if (collection) found.set(container, collection);
+    return collection;
+  };
+  const engine = meteredEngine(documents.engine, {
+    // Once for each command: what it has begun it may end, and leaves a debt.
+    admit: (container) => {
+      const collection = client.charge === 0 ? collectionOf(container) : undefined;
+      if (collection) budgets.admit(collection);
+    },
+    spend: (container, charge) => {
+      client.charge = round(client.charge + charge);
+      const collection = collectionOf(container);
+      if (collection) budgets.spend(collection, charge);
+    },
+  });
+  return { ...mongo, documents: { ...documents, engine } };
+}
+
+/** Programs take the time to wait from this text. */
+export function throttledFailure({ retryAfterMs, message, kind }: Throttled): MongoError {
+  const status = `Response status code does not indicate success: TooManyRequests (${kind.status})`;
+  const details = `${status}; Substatus: ${kind.subStatus}; Reason: ({ Errors: [${message}] })`;
+  return mongoFailure(
+    'TooManyRequests',
+    `Error=16500, RetryAfterMs=${retryAfterMs}, Details='${details}'`,
+  );
+}
