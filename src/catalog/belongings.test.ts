@@ -67,6 +67,7 @@ test('what a stop in the middle has left is swept at the next start', async () =
   const user = await addUser(catalog, database, 'u');
   const permission = await addPermission(catalog, user, 'p');
   const store = new CatalogStore(engine, entropy);
+  await store.load(at);
   await store.write([{ name: nameOf.database('d'), remove: true }], at);
   const again = await open();
   assert.equal(again.belongings.numbered('user', user.serial), undefined);
@@ -99,4 +100,23 @@ test('many at once: every name once', async () => {
   );
   assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
   assert.equal(count(catalog, database), 1);
+});
+
+test('two servers over one store do not give one name twice', async () => {
+  const { open, catalog, database } = await world();
+  const other = await open();
+  const user = await addUser(catalog, database, 'same');
+  const again = (id: string) => addUser(other, database, id);
+  await assert.rejects(
+    again('same'),
+    (error) => (error as MayflyError).code === 'resourceConflict',
+  );
+  const { serial: owner } = database;
+  const draft = { kind: 'user', database: owner, owner, id: 'renamed', body: {} } as const;
+  await catalog.belongings.replace(user, draft, undefined, at);
+  await other.refresh();
+  const second = await again('same');
+  assert.notEqual(second.serial, user.serial);
+  assert.equal(other.belongings.find('user', owner, 'renamed')?.serial, user.serial);
+  assert.equal(count(other, database), 2);
 });

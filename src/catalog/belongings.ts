@@ -27,8 +27,6 @@ export interface Belonging<K extends BelongingKind = BelongingKind> extends Reso
   readonly owner: Serial;
   readonly id: string;
   readonly body: BelongingBodies[K];
-  /** Names the record in the store, so that a new id leaves its number alone. */
-  readonly key: string;
 }
 
 export interface Draft<K extends BelongingKind> {
@@ -47,7 +45,6 @@ interface Surroundings {
   change<T>(work: () => Promise<T>): Promise<T>;
   /** Whether a database or container is still there. */
   isThere(owner: Serial): boolean;
-  key(): string;
 }
 
 const BELONGINGS_MAX = 100_000;
@@ -128,17 +125,17 @@ export class Belongings {
     return this.#around.change(async () => {
       const current = this.#current(belonging);
       checkMatch(current, ifMatch);
-      await this.#around.store.write([removal(current)], at);
-      this.#forget(current);
-      await this.#discard(this.#under(current.serial), at);
+      await this.#discard([current, ...this.#under(current.serial)], at);
     });
   }
 
   // for the catalog, whose own changes these are part of
 
   remember(record: Kept<BelongingRecord>): Belonging {
-    const { kind: _, sort: kind, ...rest } = record;
-    const belonging = { kind, ...rest } as Belonging;
+    const { sort: kind, database, owner, id, body, etag, writtenSeconds } = record;
+    const serial = record.number ?? record.serial;
+    const system = { serial, etag, writtenSeconds, database, owner };
+    const belonging = { kind, ...system, id, body } as Belonging;
     const before = this.#bySerial.get(belonging.serial);
     if (before) this.#forget(before);
     this.#bySerial.set(belonging.serial, belonging);
@@ -168,12 +165,12 @@ export class Belongings {
     );
   }
 
-  /** Out of sight at once, and out of the store in commits that hold up nobody. */
+  /** In commits that hold up nobody. */
   async #discard(gone: readonly Belonging[], at: Instant): Promise<void> {
-    for (const each of gone) this.#forget(each);
     for (let start = 0; start < gone.length; start += COMMIT_MAX) {
       const some = gone.slice(start, start + COMMIT_MAX);
       await this.#around.store.write(some.map(removal), at);
+      for (const each of some) this.#forget(each);
     }
   }
 
@@ -182,7 +179,7 @@ export class Belongings {
     if (!this.#isThere(owner)) throw failure('ownerNotFound', { owner: '' });
     this.#checkRoom(kind, owner);
     this.#checkClash(draft, undefined);
-    return this.#write(draft, this.#around.key(), at);
+    return this.#write(draft, undefined, at);
   }
 
   async #replace<K extends BelongingKind>(
@@ -193,17 +190,22 @@ export class Belongings {
   ): Promise<Belonging<K>> {
     checkMatch(current, ifMatch);
     this.#checkClash(draft, current);
-    return this.#write(draft, current.key, at);
+    return this.#write(draft, current, at);
   }
 
+  /** Another id makes another record, which keeps the number of the one before. */
   async #write<K extends BelongingKind>(
-    { kind: sort, database, owner, id, body }: Draft<K>,
-    key: string,
+    draft: Draft<K>,
+    before: Belonging<K> | undefined,
     at: Instant,
   ): Promise<Belonging<K>> {
-    const record: BelongingRecord = { kind: 'belonging', sort, database, owner, id, key, body };
-    const change = { name: nameOf(key), record: () => record };
-    const [kept] = await this.#around.store.write([change], at);
+    const { kind: sort, database, owner, id, body } = draft;
+    const number = before ? { number: before.serial } : {};
+    const record = { kind: 'belonging', sort, database, owner, id, body, ...number } as const;
+    const change = { name: nameOf(draft), record: () => record };
+    const isRenamed = before !== undefined && before.id !== id;
+    const changes = isRenamed ? [removal(before), change] : [change];
+    const [kept] = await this.#around.store.write(changes, at);
     return this.remember(kept as Kept<BelongingRecord>) as Belonging<K>;
   }
 
@@ -253,8 +255,13 @@ export class Belongings {
 export type BelongingRecord = Extract<CatalogRecord, { readonly kind: 'belonging' }>;
 
 const place = (kind: BelongingKind, owner: Serial): string => `${kind}/${owner}`;
-const nameOf = (key: string): string => `belonging/${key}`;
-const removal = ({ key }: Belonging): CatalogChange => ({ name: nameOf(key), remove: true });
+/** Servers that share a store find out by it that a name is taken. */
+const nameOf = ({ kind, owner, id }: Pick<Belonging, 'kind' | 'owner' | 'id'>): string =>
+  `belonging/${kind}/${owner}/${id}`;
+const removal = (belonging: Pick<Belonging, 'kind' | 'owner' | 'id'>): CatalogChange => ({
+  name: nameOf(belonging),
+  remove: true,
+});
 
 function checkMatch({ etag }: Belonging, ifMatch: string | undefined): void {
   if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== etag) {

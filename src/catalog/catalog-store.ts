@@ -47,7 +47,8 @@ export type CatalogRecord =
       readonly database: Serial;
       readonly owner: Serial;
       readonly id: string;
-      readonly key: string;
+      /** Of the first record of what has been given another id. */
+      readonly number?: Serial;
       readonly body: BelongingBodies[BelongingKind];
     }
   | CollectionRecord

@@ -62,7 +62,6 @@ export class Catalog {
       store: this.#store,
       change: (work) => this.#change(work),
       isThere: (owner) => this.#isThere(owner),
-      key: () => parts.entropy.uuid(),
     });
     this.collections = new Collections(this.#tools(), parts.documentTtl ?? true);
   }
