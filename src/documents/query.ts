@@ -75,9 +75,9 @@ async function withPosition(
 export function queryCharge(page: AnsweredPage, ranges: number, isFirst: boolean): number {
   const answerBytes = page.rows.reduce((sum, row) => sum + row.length, 0);
   if (page.again) return pageCharge({ documents: 0, documentBytes: 0, answerBytes, ranges }, false);
-  const { documents, documentBytes, instructions } = page.work;
+  const { documents, documentBytes, functionCalls } = page.work;
   const indexes = page.plan.indexes.used.length;
-  const work = { documents, documentBytes, answerBytes, instructions, indexes, ranges };
+  const work = { documents, documentBytes, answerBytes, functionCalls, indexes, ranges };
   return pageCharge(work, isFirst);
 }
 

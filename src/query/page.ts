@@ -36,6 +36,8 @@ export interface Work {
   matched: number;
   /** Expressions of the query, for each row they were evaluated on. */
   instructions: number;
+  /** Calls of user-defined functions. */
+  functionCalls: number;
   lsn: number;
   lookupMs: number;
   loadMs: number;
@@ -45,7 +47,8 @@ export interface Work {
 
 export function noWork(): Work {
   const took = { lookupMs: 0, loadMs: 0, functionMs: 0, outputMs: 0 };
-  return { documents: 0, documentBytes: 0, matched: 0, instructions: 0, lsn: 0, ...took };
+  const done = { documents: 0, documentBytes: 0, matched: 0, instructions: 0, functionCalls: 0 };
+  return { lsn: 0, ...done, ...took };
 }
 
 /**

@@ -62,6 +62,8 @@ export class FunctionCalls {
   isRehearsal = false;
   /** How often a value was not known. */
   misses = 0;
+  /** Calls that went to the sandbox. */
+  made = 0;
 
   constructor(functions: UserFunctions) {
     this.#functions = functions;
@@ -85,6 +87,7 @@ export class FunctionCalls {
   async settle(): Promise<boolean> {
     if (this.#waiting.size === 0) return false;
     const calls = [...this.#waiting];
+    this.made += calls.length;
     this.#waiting.clear();
     for (let start = 0; start < calls.length; ) {
       let end = start;

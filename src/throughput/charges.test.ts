@@ -112,7 +112,7 @@ test('a query costs more by all that it does', () => {
     { documents: 10 },
     { documentBytes: 100 * KB },
     { answerBytes: 100 * KB },
-    { instructions: 10_000 },
+    { functionCalls: 10 },
     { indexes: 1 },
   ]) {
     assert.ok(price(more) > 2.3, JSON.stringify(more));

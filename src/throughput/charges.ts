@@ -25,7 +25,7 @@ const PER_INDEX_READ = 0.2;
 const PER_DOCUMENT = 0.05;
 const PER_KB_LOADED = 0.02;
 const PER_KB_ANSWERED = 0.02;
-const PER_INSTRUCTION = 0.0001;
+const PER_FUNCTION_CALL = 0.02;
 const LEAST = 0.01;
 
 /** Of a script: what starting it takes, and each millisecond that it computes. */
@@ -73,8 +73,8 @@ export interface PageWork {
   readonly documents: number;
   readonly documentBytes: number;
   readonly answerBytes: number;
-  /** Expressions evaluated. */
-  readonly instructions?: number;
+  /** Calls of user-defined functions. */
+  readonly functionCalls?: number;
   /** Indexes that were read. */
   readonly indexes?: number;
   /** Physical partitions that were asked. */
@@ -86,14 +86,14 @@ export interface PageWork {
  * sizes change no total.
  */
 export function pageCharge(work: PageWork, isFirst: boolean): number {
-  const { documents, documentBytes, answerBytes, instructions = 0, indexes = 0 } = work;
+  const { documents, documentBytes, answerBytes, functionCalls = 0, indexes = 0 } = work;
   const base = isFirst ? QUERY_BASE * work.ranges + indexes * PER_INDEX_READ : 0;
   const charge =
     base +
     documents * PER_DOCUMENT +
     (documentBytes / KB) * PER_KB_LOADED +
     (answerBytes / KB) * PER_KB_ANSWERED +
-    instructions * PER_INSTRUCTION;
+    functionCalls * PER_FUNCTION_CALL;
   return Math.max(LEAST, round(charge));
 }
 

@@ -113,6 +113,33 @@ test('a stored procedure spends what it does, and waits its turn like others', a
   refused429(await run(1));
 });
 
+test('a query costs the same whatever else the client wants to know', async () => {
+  const box = await server.box();
+  for (let count = 0; count < 20; count++) await box.create({ id: `q${count}`, pk: 'p', count });
+  server.clock.advance(1000);
+  const udf = { id: 'twice', body: 'function (n) { return 2 * n; }' };
+  ok(await server.send('POST', `${box.path}/udfs`, { body: udf }), 201);
+  const ask = async (query: string, more = {}) => {
+    const headers = {
+      'content-type': 'application/query+json',
+      'x-ms-documentdb-isquery': 'true',
+      'x-ms-documentdb-query-enablecrosspartition': 'true',
+      ...more,
+    };
+    return charge(
+      ok(await server.send('POST', `${box.path}/docs`, { body: { query }, headers }), 200),
+    );
+  };
+  const plain = 'SELECT * FROM c WHERE c.count > 5';
+  const metrics = { 'x-ms-documentdb-populatequerymetrics': 'true' };
+  assert.equal(await ask(plain, metrics), await ask(plain));
+  const indexed = await ask('SELECT * FROM c WHERE c.count = 5');
+  const scanned = await ask('SELECT * FROM c WHERE ABS(c.count) = 5');
+  assert.ok(scanned > indexed, `${scanned} ${indexed}`);
+  const calling = await ask('SELECT * FROM c WHERE udf.twice(c.count) = 10');
+  assert.ok(calling > scanned + 0.3, `${calling} ${scanned}`);
+});
+
 test('refusals of other kinds cost as they say', async () => {
   const box = await server.box();
   ok(await box.create({ id: 'a', pk: 'p' }), 201);
