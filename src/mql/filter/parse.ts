@@ -22,6 +22,7 @@ import { comparisonOperators } from './comparisons.js';
 import { elementOperators, isTruthy } from './elements.js';
 import { evaluationOperators, regexField } from './evaluations.js';
 import { geoOperators } from './geo.js';
+import { schemaNode } from './json-schema.js';
 import {
   allOf,
   type DocumentTest,
@@ -65,6 +66,7 @@ const WHOLE_OPERATORS: WholeOperators = {
     return { kind: 'whole', operator: '$expr', operand, test };
   },
   $text: textNode,
+  $jsonSchema: schemaNode,
   $where: () => {
     throw mongoFailure(
       'BadValue',
