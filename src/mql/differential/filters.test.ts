@@ -40,8 +40,8 @@ test(`compiled and naive filters agree on random BSON (SEED=${seed})`, () => {
 });
 
 /**
- * What mingo does as the server does, by the table in the reference and by measurement. Left out are
- * numbers of other types than double, null and missing in arrays, whole documents and arrays as
+ * What mingo does as the server does, by the table in the reference and by measurement. Left out
+ * are numbers of other types than double, null and missing in arrays, whole documents and arrays as
  * operands, positions in paths, `$type`, `$all`, and what asks about arrays behind other arrays.
  */
 const FLAT: Vocabulary = {

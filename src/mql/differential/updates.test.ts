@@ -35,7 +35,7 @@ import { anyLeaf, type Leaf, randomTree, randomValue } from './random-filter.sui
 const seed = seedFromEnvironment();
 const NAMES = ['a', 'b', 'c', 'd'] as const;
 
-/** What an operator makes of the value of a field, or `undefined` for no field; an error as text. */
+/** What an operator makes of a field: `undefined` for no field at all. */
 type Naive = (current: Value | undefined, operand: Value) => Value | undefined | 'refused';
 
 const NAIVE: Readonly<Record<string, Naive>> = {
@@ -118,8 +118,8 @@ function run(update: Document, bytes: Uint8Array): Uint8Array {
 
 const plainLeaf: Leaf = (random) => randomPick(random, [0.5, 1.5, -2.5, 'x', 'y', true, false]);
 /**
- * Without `$min` and `$max`, for which mingo has an order of its own, and `$addToSet`, with which it
- * also takes out what was there twice.
+ * Without `$min` and `$max`, for which mingo has an order of its own, and `$addToSet`, with which
+ * it also takes out what was there twice.
  */
 const PLAIN_OPERATORS = ['$set', '$unset', '$inc', '$push', '$pull', '$pop'] as const;
 
