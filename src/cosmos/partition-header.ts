@@ -23,11 +23,12 @@ import { containerRid } from './rid.js';
 const PARTITION_BYTES_MAX = { v1: 101, v2: 2048, multi: 2048 };
 const EPK = /^[0-9A-F]{0,320}$/;
 
-/** For operations on one item, which need the whole key. */
+/** For operations on one item, which need the whole key; a range they name has to be there. */
 export function fullPartitionKey(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
 ): PartitionKey {
+  rangeSpan(headers, container, 'refused');
   return fullPartitionKeyOf(header(headers, 'x-ms-documentdb-partitionkey'), container);
 }
 
