@@ -64,10 +64,9 @@ export class Cursors {
     batchSize: number | undefined,
     single: boolean,
   ): Promise<CursorBatch> {
-    const cursor = new Cursor(opened, this.#newId());
+    const cursor = new Cursor(opened);
     const documents = await cursor.take(at, batchSize ?? FIRST_BATCH);
-    if (!single && !cursor.isDone) this.#keep(cursor);
-    const id = single || cursor.isDone ? 0n : cursor.id;
+    const id = single || cursor.isDone ? 0n : this.#keep(cursor);
     return withToken(cursor, id, documents);
   }
 
@@ -133,12 +132,14 @@ export class Cursors {
     }
   }
 
-  #keep(cursor: Cursor): void {
+  #keep(cursor: Cursor): bigint {
     if (this.#open.size >= CURSORS_MAX) {
       throw mongoFailure('OperationFailed', `There are ${CURSORS_MAX} open cursors, the maximum.`);
     }
     cursor.usedAt = this.#clock.wall();
-    this.#open.set(cursor.id, cursor);
+    const id = this.#newId();
+    this.#open.set(id, cursor);
+    return id;
   }
 
   #newId(): bigint {
@@ -150,15 +151,13 @@ export class Cursors {
 
 class Cursor {
   readonly opened: Opened;
-  readonly id: bigint;
   usedAt = 0 as Instant;
   isBusy = false;
   isKilled = false;
   isDone = false;
 
-  constructor(opened: Opened, id: bigint) {
+  constructor(opened: Opened) {
     this.opened = opened;
-    this.id = id;
   }
 
   /** A batch that the last document just fills ends the cursor with it. */

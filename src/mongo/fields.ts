@@ -21,9 +21,12 @@ const GENERIC: ReadonlySet<string> = new Set([
 ]);
 
 /** Never accept a setting and ignore it: a field that no code reads is refused by name. */
-export function checkFields(call: Call, known: readonly string[]): void {
+export function checkFields(call: Call, known: readonly string[] | ReadonlySet<string>): void {
   for (const name of call.command.keys()) {
-    if (name === call.name || GENERIC.has(name) || known.includes(name)) continue;
+    if (name === call.name || GENERIC.has(name)) continue;
+    if (Array.isArray(known) ? known.includes(name) : (known as ReadonlySet<string>).has(name)) {
+      continue;
+    }
     throw unknownField(`${call.name}.${name}`);
   }
 }

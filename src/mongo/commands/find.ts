@@ -1,11 +1,21 @@
 // find, getMore, killCursors.
-import { documentOf, type Value } from '../../value/bson/value.js';
+import { idText, ONE_PLACE } from '../../documents/collection-write.js';
+import {
+  DateTime,
+  documentOf,
+  isDocument,
+  isNumber,
+  ObjectId,
+  type Value,
+} from '../../value/bson/value.js';
+import { bsonOf } from '../../value/bson-image.js';
 import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import type { Opened } from '../cursors.js';
 import {
   arrayOf,
   asInteger,
+  asNumber,
   checkFields,
   collectionOf,
   countOf,
@@ -13,21 +23,24 @@ import {
   textOf,
   truthOf,
 } from '../fields.js';
+import { findCollection } from '../namespace.js';
 import { namespaceOf, questionOf, shapingOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rowsOf } from '../rows.js';
 import { sessionOf } from '../session-id.js';
 
-const FIND_FIELDS: readonly string[] = [
+const FIND_FIELDS: ReadonlySet<string> = new Set([
   ...['filter', 'sort', 'projection', 'hint', 'skip', 'limit', 'batchSize', 'singleBatch'],
   ...['max', 'min', 'returnKey', 'showRecordId', 'tailable', 'awaitData', 'noCursorTimeout'],
   ...['allowPartialResults', 'collation', 'allowDiskUse', 'let', 'oplogReplay'],
-];
+]);
 /** How long a stream of changes waits for one, if the client does not say. */
 const AWAIT_MS = 1000;
 
 export async function find(call: Call): Promise<Reply> {
   checkFields(call, FIND_FIELDS);
+  const found = await findById(call);
+  if (found) return found;
   for (const name of ['tailable', 'awaitData', 'returnKey', 'showRecordId'])
     refuseIfSet(call, name);
   for (const name of ['max', 'min']) {
@@ -54,6 +67,41 @@ export async function find(call: Call): Promise<Reply> {
     truthOf(call, 'singleBatch'),
   );
   return cursorReply(batch, namespace, 'firstBatch');
+}
+
+/** Fields beside which a find by `_id` is a point read. */
+const POINT_FIELDS: ReadonlySet<string> = new Set([
+  ...['find', 'filter', 'limit', 'singleBatch', 'batchSize', 'lsid', '$db', '$readPreference'],
+  ...['$clusterTime', 'readConcern', 'comment', 'maxTimeMS', 'apiVersion', 'noCursorTimeout'],
+]);
+
+/** The most usual question of all, without the machinery of the others. */
+async function findById(call: Call): Promise<Reply | undefined> {
+  const { command, mongo } = call;
+  for (const name of command.keys()) if (!POINT_FIELDS.has(name)) return undefined;
+  const id = idAsked(command.get('filter'));
+  const batchSize = command.get('batchSize');
+  if (id === undefined || (batchSize !== undefined && !(asNumber(batchSize) > 0))) return undefined;
+  const name = collectionOf(call);
+  const collection = findCollection(call, call.database, name);
+  if (!collection || collection.definition.shardKey.length > 0) return undefined;
+  if ((integerOf(call, 'limit') ?? 0) < 0) return undefined;
+  const key = { partition: ONE_PLACE, id: idText(id) };
+  const { items } = await mongo.documents.engine.get(collection.engine, [key], call.at);
+  const documents = items[0] ? [bsonOf(items[0].doc.bytes)] : [];
+  return cursorReply({ id: 0n, documents }, namespaceOf(call, name), 'firstBatch');
+}
+
+function idAsked(filter: Value | undefined): Value | undefined {
+  if (!isDocument(filter) || filter.size !== 1) return undefined;
+  const id = filter.get('_id');
+  const isPlain =
+    typeof id === 'string' ||
+    typeof id === 'boolean' ||
+    id instanceof ObjectId ||
+    id instanceof DateTime ||
+    isNumber(id);
+  return isPlain ? id : undefined;
 }
 
 export async function getMore(call: Call): Promise<Reply> {
