@@ -10,6 +10,7 @@ import type { Conversation } from './auth/scram.js';
 import type { Login, Users } from './auth/users.js';
 import type { Cursors } from './cursors.js';
 import type { Sessions } from './sessions.js';
+import type { Transaction } from './transaction.js';
 
 export type Personality = 'mongos' | 'replset' | 'standalone';
 
@@ -77,6 +78,7 @@ export interface Call {
   /** Its fields, but for the arrays of documents, which `documents` has as they came. */
   readonly command: Document;
   readonly at: Instant;
+  readonly transaction: Transaction | undefined;
   documents(field: string): readonly Bytes[] | undefined;
 }
 

@@ -47,7 +47,11 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     budgets,
     users: new Users(catalog.collections, entropy, keys),
     cursors: new Cursors(clock),
-    sessions: new Sessions(clock),
+    sessions: new Sessions(clock, {
+      engine: documents.engine,
+      purger: documents.purger,
+      intents: new Map(),
+    }),
     processId: new ObjectId(entropy.bytes(PROCESS_ID_BYTES)),
     startedAt: clock.wall(),
     version,

@@ -27,7 +27,7 @@ export async function* documentsOf(
     hint: hintOf(call.command.get('hint'), collection),
   };
   const access = await accessOf(call, question);
-  for await (const items of scan(call.mongo, collection, access, call.at)) {
+  for await (const items of scan(call, collection, access)) {
     yield items
       .filter((item) => isStillLive(call.mongo, collection, item, now.at))
       .map(({ doc }) => bsonOf(doc.bytes));

@@ -22,7 +22,7 @@ export async function rewriteAll(call: Call, collection: StoredCollection): Prom
   const { engine } = call.mongo.documents;
   // Waits for writes on their way, which may have been decided under the old definition.
   await engine.commit(collection.engine, [{ partition: [null], changes: [] }], call.at);
-  for await (const items of scan(call.mongo, collection, FULL_SCAN, call.at)) {
+  for await (const items of scan(call, collection, FULL_SCAN)) {
     for (let from = 0; from < items.length; from += DOCUMENTS_PER_COMMIT) {
       await rewrite(call, collection, items.slice(from, from + DOCUMENTS_PER_COMMIT));
     }

@@ -61,12 +61,12 @@ function inOrder(
 
 /** The items of a collection that match, in batches. */
 export async function* matching(
-  { mongo, at }: Call,
+  call: Call,
   collection: StoredCollection,
   { filter }: Question,
   access: Access,
 ): AsyncGenerator<readonly Item[]> {
-  for await (const items of scan(mongo, collection, access, at)) {
+  for await (const items of scan(call, collection, access)) {
     yield items.filter(({ doc }) => filter.matches(bsonOf(doc.bytes)));
   }
 }
@@ -77,7 +77,9 @@ export async function accessOf(call: Call, question: Question, sort?: Sort): Pro
   const { engine } = call.mongo.documents;
   const hasCollation = language.collation !== undefined;
   const finding = { engine, collection, at: call.at, hasCollation };
-  return accessFor(finding, filter.tree, sortKeys(sort));
+  // What a transaction has written is in no index, so its order has to be made.
+  const hasOwn = call.transaction?.hasWritten(collection) === true;
+  return accessFor(finding, filter.tree, hasOwn ? [] : sortKeys(sort));
 }
 
 /** None where the order is not by fields alone. */

@@ -12,11 +12,14 @@ import { MayflyError } from '../value/errors.js';
 import { MongoError, mongoCodes, mongoFailure } from '../value/mongo-errors.js';
 import { mayDo } from './auth/roles.js';
 import type { Call, Client, Mongo, Reply } from './call.js';
+import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
 import { asNumber } from './fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { sessionOf } from './session-id.js';
+import type { Session } from './sessions.js';
+import { noSuch } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
 import type { Request, Sequence } from './wire/message.js';
 
@@ -95,7 +98,8 @@ function readCall(mongo: Mongo, client: Client, request: Request): Call {
   }
   const at = mongo.clock.now();
   client.charge = 0;
-  return { mongo, client, name, database, command, at, documents: (field) => arrays.get(field) };
+  const documents = (field: string) => arrays.get(field);
+  return { mongo, client, name, database, command, at, transaction: undefined, documents };
 }
 
 /** Some old clients put the command into a field of its own. */
@@ -171,11 +175,54 @@ function shown({ command, name }: Call): string {
 async function runOnce(call: Call, command: Command): Promise<Reply> {
   const id = sessionOf(call);
   const session = id === undefined ? undefined : call.mongo.sessions.use(id);
-  const number = call.command.get('txnNumber');
-  if (!session || number === undefined) return command.run(call);
+  const given = call.command.get('txnNumber');
+  if (!session || given === undefined) return command.run(call);
+  if (personalityOf(call) === 'standalone') {
+    throw mongoFailure(
+      'IllegalOperation',
+      'Transaction numbers are only allowed on a replica set member or mongos',
+    );
+  }
+  const number = BigInt(asNumber(given));
+  if (call.command.get('autocommit') === false)
+    return runInTransaction(call, command, session, number);
   if (!RETRYABLE.has(call.name)) return command.run(call);
-  const { sessions } = call.mongo;
-  return sessions.once(session, BigInt(asNumber(number)), async () => command.run(call));
+  return call.mongo.sessions.once(session, number, async () => command.run(call));
+}
+
+/** What may be part of a transaction. */
+const IN_TRANSACTION: ReadonlySet<string> = new Set([
+  ...['insert', 'update', 'delete', 'findAndModify', 'findandmodify', 'find', 'getMore'],
+  ...['aggregate', 'distinct', 'killCursors', 'bulkWrite', 'create', 'createIndexes'],
+  ...['commitTransaction', 'abortTransaction'],
+]);
+
+/** Whatever goes wrong with a statement ends the transaction. */
+async function runInTransaction(
+  call: Call,
+  command: Command,
+  session: Session,
+  number: bigint,
+): Promise<Reply> {
+  if (!IN_TRANSACTION.has(call.name)) {
+    throw mongoFailure(
+      'OperationNotSupportedInTransaction',
+      `Cannot run '${call.name}' in a multi-document transaction.`,
+    );
+  }
+  const isFirst = call.command.get('startTransaction') === true;
+  const transaction = call.mongo.sessions.transaction(session, number, isFirst);
+  if (!call.name.endsWith('Transaction') && transaction.state !== 'active') {
+    throw noSuch(number);
+  }
+  try {
+    const reply = await command.run({ ...call, transaction });
+    if (isDocument(reply) && reply.has('writeErrors')) transaction.abort();
+    return reply;
+  } catch (error) {
+    transaction.abort();
+    throw error;
+  }
 }
 
 function failureOf(error: unknown, report: ReportDefect, command: string): MongoError {
@@ -204,8 +251,14 @@ function ofOtherFace(error: MayflyError): MongoError {
   }
 }
 
-function labelsOf(_error: MongoError, _call: Call | undefined): readonly string[] {
-  return [];
+/** Whether the client may begin its transaction anew. */
+const TRANSIENT: ReadonlySet<number> = new Set([
+  ...[mongoCodes.WriteConflict, mongoCodes.NoSuchTransaction, mongoCodes.TransactionAborted],
+]);
+
+function labelsOf(error: MongoError, call: Call | undefined): readonly string[] {
+  const isPart = call?.command.get('autocommit') === false;
+  return isPart && TRANSIENT.has(error.code) ? ['TransientTransactionError'] : [];
 }
 
 function codeNameOf(code: number): string {

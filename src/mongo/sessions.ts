@@ -4,6 +4,7 @@ import type { Clock } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 import type { Reply } from './call.js';
+import { noSuch, Transaction, type TransactionParts } from './transaction.js';
 
 export const SESSION_MINUTES = 30;
 const SESSIONS_MAX = 100_000;
@@ -15,15 +16,18 @@ export interface Session {
   number: bigint;
   /** The answer to the write of that number, or what will be. */
   written: Promise<Reply> | undefined;
+  transaction: Transaction | undefined;
 }
 
 export class Sessions {
   readonly #clock: Clock;
+  readonly #parts: TransactionParts;
   /** In the order of their last use. */
   readonly #sessions = new Map<string, Session>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, parts: TransactionParts) {
     this.#clock = clock;
+    this.#parts = parts;
   }
 
   get size(): number {
@@ -47,6 +51,8 @@ export class Sessions {
   async once(session: Session, number: bigint, write: () => Promise<Reply>): Promise<Reply> {
     checkNumber(session, number);
     if (number === session.number && session.written) return session.written;
+    session.transaction?.abort();
+    session.transaction = undefined;
     session.number = number;
     const written = write();
     session.written = written;
@@ -59,7 +65,30 @@ export class Sessions {
     }
   }
 
+  /** The transaction a command is part of; the first of its commands begins it. */
+  transaction(session: Session, number: bigint, isFirst: boolean): Transaction {
+    checkNumber(session, number);
+    const { transaction } = session;
+    transaction?.expire(this.#clock.wall());
+    if (!isFirst) {
+      if (transaction?.number === number) return transaction;
+      throw noSuch(number);
+    }
+    if (transaction?.number === number) {
+      throw mongoFailure(
+        'NoSuchTransaction',
+        `Transaction ${number} has been started already on this session.`,
+      );
+    }
+    transaction?.abort();
+    session.number = number;
+    session.written = undefined;
+    session.transaction = new Transaction(number, this.#parts, this.#clock.wall());
+    return session.transaction;
+  }
+
   end(id: string): void {
+    this.#sessions.get(id)?.transaction?.abort();
     this.#sessions.delete(id);
   }
 
@@ -70,6 +99,7 @@ export class Sessions {
   sweep(): void {
     const oldest = this.#clock.wall() - SESSION_MINUTES * 60_000;
     for (const [id, session] of this.#sessions) {
+      session.transaction?.expire(this.#clock.wall());
       if (session.usedAt < oldest) this.end(id);
     }
   }
@@ -80,7 +110,7 @@ export class Sessions {
       this.end(oldest);
     }
     const usedAt = this.#clock.wall();
-    return { id, usedAt, number: -1n, written: undefined };
+    return { id, usedAt, number: -1n, written: undefined, transaction: undefined };
   }
 }
 

@@ -16,6 +16,7 @@ import type { Access } from './access.js';
 import type { Call, Mongo } from './call.js';
 import { currentOf } from './namespace.js';
 import { shapeOf } from './shape.js';
+import type { Transaction } from './transaction.js';
 
 /** So many share a commit: more would keep others waiting. */
 const EDITS_PER_COMMIT = 64;
@@ -29,6 +30,7 @@ export async function editInOrder(
   collection: StoredCollection,
   edits: readonly EditAt[],
 ): Promise<readonly EditOutcome[]> {
+  if (call.transaction) return inTransaction(call, call.transaction, collection, edits, true);
   const outcomes: EditOutcome[] = [];
   for (let from = 0; from < edits.length; ) {
     const to = endOfPlace(edits, from);
@@ -55,6 +57,7 @@ export async function editAll(
   collection: StoredCollection,
   edits: readonly EditAt[],
 ): Promise<readonly EditOutcome[]> {
+  if (call.transaction) return inTransaction(call, call.transaction, collection, edits, false);
   const outcomes: EditOutcome[] = [];
   const shape = () => shapeOf(currentOf(call.mongo, collection));
   for (let from = 0; from < edits.length; from += EDITS_PER_COMMIT) {
@@ -64,8 +67,35 @@ export async function editAll(
   return outcomes;
 }
 
-/** Items in batches, by the access, each once. */
+function inTransaction(
+  call: Call,
+  transaction: Transaction,
+  collection: StoredCollection,
+  edits: readonly EditAt[],
+  isOrdered: boolean,
+): Promise<readonly EditOutcome[]> {
+  const shape = () => shapeOf(currentOf(call.mongo, collection));
+  return transaction.edit(collection, shape, edits, call.at, isOrdered);
+}
+
+/** Items in batches, by the access, each once; a transaction sees its own writes. */
 export async function* scan(
+  { mongo, at, transaction }: Call,
+  collection: StoredCollection,
+  access: Access,
+): AsyncGenerator<readonly Item[]> {
+  if (!transaction) {
+    yield* scanStored(mongo, collection, access, at);
+    return;
+  }
+  await transaction.touch(collection);
+  for await (const items of scanStored(mongo, collection, access, at)) {
+    yield transaction.visible(collection, items);
+  }
+  yield transaction.own(collection);
+}
+
+async function* scanStored(
   mongo: Mongo,
   collection: StoredCollection,
   access: Access,

@@ -3,7 +3,7 @@
 import { uniqueName } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { type EditOutcome, idOf } from '../documents/collection-write.js';
-import { ContainerGone, type Refusal } from '../engine/engine.js';
+import type { Refusal } from '../engine/engine.js';
 import { decodeDocument } from '../value/bson/read.js';
 import { showValue } from '../value/bson/show.js';
 import {
@@ -16,6 +16,8 @@ import {
   type Value,
 } from '../value/bson/value.js';
 import { MongoError, mongoCodes } from '../value/mongo-errors.js';
+
+import type { Call } from './call.js';
 
 /** A failure with more to tell than a code and a text. */
 export class StatementError extends MongoError {
@@ -54,10 +56,16 @@ export function writeError(index: number, error: MongoError): Document {
   });
 }
 
-/** Failures of the whole command and not of one statement. */
-export function endsCommand(error: unknown): boolean {
-  return error instanceof ContainerGone;
+/** Whether a failure is that of one statement; a conflict of a transaction is that of all of it. */
+export function isOfStatement({ transaction }: Call, error: unknown): error is MongoError {
+  if (!(error instanceof MongoError)) return false;
+  return !transaction || !ENDS_TRANSACTION.includes(error.code);
 }
+
+const ENDS_TRANSACTION: readonly number[] = [
+  mongoCodes.WriteConflict,
+  mongoCodes.OperationNotSupportedInTransaction,
+];
 
 function refusal(
   refused: Refusal,

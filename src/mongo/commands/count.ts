@@ -24,7 +24,7 @@ export async function countMatching(call: Call, question: Question): Promise<num
   const { collection, filter } = question;
   if (!collection) return 0;
   const { tree } = filter;
-  if (tree.kind === 'and' && tree.of.length === 0) {
+  if (tree.kind === 'and' && tree.of.length === 0 && !call.transaction) {
     const counted = await countAll(call, question);
     if (counted !== undefined) return counted;
   }

@@ -1,7 +1,7 @@
 // delete: statements one after the other, each of a filter and how many of what it finds.
 import { decodeDocument } from '../../value/bson/read.js';
 import type { Document, Value } from '../../value/bson/value.js';
-import { MongoError, mongoFailure } from '../../value/mongo-errors.js';
+import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import {
   asDocument,
@@ -14,6 +14,7 @@ import {
 } from '../fields.js';
 import { mutate } from '../mutate.js';
 import { checkCollectionName, findCollection } from '../namespace.js';
+import { isOfStatement } from '../write-errors.js';
 import { statementsOf, writeReply } from './insert.js';
 import { questionOfStatement } from './update.js';
 
@@ -31,7 +32,7 @@ export async function deleteDocuments(call: Call): Promise<Reply> {
     try {
       n += await deleteWith(call, name, statement);
     } catch (error) {
-      if (!(error instanceof MongoError)) throw error;
+      if (!isOfStatement(call, error)) throw error;
       errors.push({ index, error });
       if (ordered) break;
     }

@@ -78,6 +78,7 @@ const POINT_FIELDS: ReadonlySet<string> = new Set([
 /** The most usual question of all, without the machinery of the others. */
 async function findById(call: Call): Promise<Reply | undefined> {
   const { command, mongo } = call;
+  if (call.transaction) return undefined;
   for (const name of command.keys()) if (!POINT_FIELDS.has(name)) return undefined;
   const id = idAsked(command.get('filter'));
   const batchSize = command.get('batchSize');

@@ -3,14 +3,14 @@
 import type { StoredCollection } from '../../catalog/collections.js';
 import { type EditAt, idOf, idText } from '../../documents/collection-write.js';
 import { type Bytes, type Document, int32 } from '../../value/bson/value.js';
-import { MongoError, mongoFailure } from '../../value/mongo-errors.js';
+import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { checkValid, prepared } from '../documents-in.js';
 import { checkFields, collectionOf, missingField, truthOf } from '../fields.js';
 import { collectionFor, currentOf } from '../namespace.js';
 import { shapeOf } from '../shape.js';
 import { editAll, editInOrder } from '../storage.js';
-import { errorOf, writeError } from '../write-errors.js';
+import { errorOf, isOfStatement, writeError } from '../write-errors.js';
 import { WRITE_BATCH_MAX } from './hello.js';
 
 export async function insert(call: Call): Promise<Reply> {
@@ -43,7 +43,7 @@ export async function insertAll(
       const document = prepared(given, call.mongo.entropy, call.at);
       ready.push({ index, edit: insertion(call, collection, document, bypass), document });
     } catch (error) {
-      if (!(error instanceof MongoError)) throw error;
+      if (!isOfStatement(call, error)) throw error;
       errors.push({ index, error });
       if (ordered) break;
     }
@@ -56,6 +56,7 @@ export async function insertAll(
   for (const [at, outcome] of outcomes.entries()) {
     const { index, document } = ready[at] as (typeof ready)[number];
     const error = errorOf(outcome, namespace, currentOf(call.mongo, collection), document);
+    if (error && !isOfStatement(call, error)) throw error;
     if (error) failed.push({ index, error });
     else inserted += 1;
   }

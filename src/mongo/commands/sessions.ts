@@ -1,8 +1,10 @@
 // startSession, endSessions and their kin.
 import { Binary, documentOf, int32, isDocument, type Value } from '../../value/bson/value.js';
+import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { arrayOf, checkFields } from '../fields.js';
 import { SESSION_MINUTES } from '../sessions.js';
+import { noSuch, type Transaction } from '../transaction.js';
 
 const UUID_SUBTYPE = 4;
 
@@ -30,6 +32,28 @@ export function endSessions(call: Call): Reply {
 export function killAllSessions(call: Call): Reply {
   for (const id of call.mongo.sessions.ids()) end(call, id);
   return documentOf({});
+}
+
+export async function commitTransaction(call: Call): Promise<Reply> {
+  checkFields(call, []);
+  await transactionOf(call).commit(call.at);
+  return documentOf({});
+}
+
+export function abortTransaction(call: Call): Reply {
+  checkFields(call, []);
+  const transaction = transactionOf(call);
+  if (transaction.state !== 'active') throw noSuch(transaction.number);
+  transaction.abort();
+  return documentOf({});
+}
+
+function transactionOf({ transaction, name }: Call): Transaction {
+  if (transaction) return transaction;
+  throw mongoFailure(
+    'InvalidOptions',
+    `${name} is part of a transaction: autocommit must be false`,
+  );
 }
 
 function end({ mongo }: Call, id: string): void {

@@ -38,7 +38,14 @@ import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { insert } from './insert.js';
 import { buildInfo, connectionStatus, ping, whatsmyuri } from './server-info.js';
-import { endSessions, killAllSessions, refreshSessions, startSession } from './sessions.js';
+import {
+  abortTransaction,
+  commitTransaction,
+  endSessions,
+  killAllSessions,
+  refreshSessions,
+  startSession,
+} from './sessions.js';
 import { update } from './update.js';
 import {
   createUser,
@@ -79,6 +86,8 @@ export const commands: Readonly<Record<string, Command>> = {
   killSessions:     { needs: 'login',   run: endSessions },
   killAllSessions:  { needs: 'manage',  run: killAllSessions },
   killAllSessionsByPattern: { needs: 'manage', run: killAllSessions },
+  commitTransaction: { needs: 'login',  onAdmin: true, run: commitTransaction },
+  abortTransaction: { needs: 'login',   onAdmin: true, run: abortTransaction },
   // documents
   insert:           { needs: 'write',   run: insert },
   bulkWrite:        { needs: 'login',   onAdmin: true, run: bulkWrite },

@@ -12,7 +12,7 @@ import {
   int32,
   type Value,
 } from '../../value/bson/value.js';
-import { MongoError, mongoFailure } from '../../value/mongo-errors.js';
+import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { newObjectId, prepared } from '../documents-in.js';
 import {
@@ -29,7 +29,7 @@ import { type Mutated, mutate } from '../mutate.js';
 import { checkCollectionName, collectionFor, findCollection } from '../namespace.js';
 import { hintOf, languageOf, type Question } from '../question.js';
 import { editInOrder } from '../storage.js';
-import { errorOf } from '../write-errors.js';
+import { errorOf, isOfStatement } from '../write-errors.js';
 import { insertion, statementsOf, writeReply } from './insert.js';
 
 export async function update(call: Call): Promise<Reply> {
@@ -53,7 +53,7 @@ export async function update(call: Call): Promise<Reply> {
       n += 1;
       upserted.push(documentOf({ index: int32(index), _id: done.upserted }));
     } catch (error) {
-      if (!(error instanceof MongoError)) throw error;
+      if (!isOfStatement(call, error)) throw error;
       errors.push({ index, error });
       if (ordered) break;
     }
