@@ -147,6 +147,8 @@ test('what is managed with keys is not managed with Entra tokens', async () => {
     ['POST', users, { id: 'new' }],
     ['POST', `/dbs/${box.database}/clientencryptionkeys`, {}],
     ['POST', `${box.path}/triggers`, { id: 'new' }],
+    ['POST', `${box.path}/sprocs`, { id: 'new', body: 'function () {}' }],
+    ['DELETE', `${box.path}/udfs/f`],
   ] as const) {
     const reply = await show(accepting, token, method, path, { body });
     refused(reply, 403, 5300, 'cannot be authorized by AAD token in data plane');
@@ -213,6 +215,12 @@ describe('verifying', async () => {
     const rob = jwt({ oid: ROB });
     ok(await show(verifying, rob, 'GET', `${box.path}/docs/1`, { headers }), 200);
     refused(await show(verifying, rob, 'POST', `${box.path}/docs`, item), 403, 5302, ROB);
+    const script = { id: 's', body: 'function () {}' };
+    ok(await verifying.send('POST', `${box.path}/sprocs`, { body: script }), 201);
+    const run = { headers, body: [] };
+    ok(await show(verifying, jwt({}), 'POST', `${box.path}/sprocs/s`, run), 200);
+    refused(await show(verifying, rob, 'POST', `${box.path}/sprocs/s`, run), 403, 5302, ROB);
+    ok(await show(verifying, rob, 'GET', `${box.path}/sprocs/s`), 200);
     const stranger = jwt({ oid: 'stranger' });
     refused(await show(verifying, stranger, ...ACCOUNT), 403, 5301, '[stranger]');
     const read = await show(verifying, stranger, 'GET', `${box.path}/docs/1`, { headers });
