@@ -4,18 +4,19 @@ import assert from 'node:assert/strict';
 import { isLive } from '../time/expiry.js';
 import type { Instant } from '../time/instant.js';
 import { samePartitionKey } from '../value/partition-key.js';
-import type {
-  Batch,
-  ChangeScan,
-  Changes,
-  Container,
-  Engine,
-  Item,
-  ItemKey,
-  Purge,
-  Serial,
-  Versions,
-  WriteOutcome,
+import {
+  type Batch,
+  type ChangeScan,
+  type Changes,
+  type Container,
+  type Engine,
+  type Item,
+  type ItemKey,
+  type Purge,
+  type Serial,
+  VERSIONS_PER_ROW,
+  type Versions,
+  type WriteOutcome,
 } from './engine.js';
 
 export function withContract(engine: Engine): Engine {
@@ -132,7 +133,7 @@ function assertChanges(
 }
 
 function assertPurge({ purged, trimmed = 0, next }: Purge, at: Instant, rowsMax: number): void {
-  const done = purged + trimmed;
+  const done = purged + Math.ceil(trimmed / VERSIONS_PER_ROW);
   assert(done <= rowsMax, 'a purge removes and forgets at most what it may');
   const due = next !== undefined && next <= at;
   assert(!due || done > 0, 'a purge with something due makes progress');

@@ -242,6 +242,12 @@ export interface Stats {
   readonly lsn: Lsn;
 }
 
+/**
+ * Forgetting a version is a small part of the work of purging an item, and as many come as are
+ * written: so many count as one row of a pass.
+ */
+export const VERSIONS_PER_ROW = 8;
+
 export interface Purge {
   readonly purged: number;
   readonly bytes: number;

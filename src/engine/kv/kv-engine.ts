@@ -3,23 +3,24 @@
 
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
-import type {
-  Budget,
-  ChangeScan,
-  Changes,
-  Container,
-  Engine,
-  ExpiryScan,
-  Item,
-  ItemKey,
-  Plan,
-  Purge,
-  ScanRequest,
-  Serial,
-  Stats,
-  Versions,
-  WriteBatch,
-  WriteOutcome,
+import {
+  type Budget,
+  type ChangeScan,
+  type Changes,
+  type Container,
+  type Engine,
+  type ExpiryScan,
+  type Item,
+  type ItemKey,
+  type Plan,
+  type Purge,
+  type ScanRequest,
+  type Serial,
+  type Stats,
+  VERSIONS_PER_ROW,
+  type Versions,
+  type WriteBatch,
+  type WriteOutcome,
 } from '../engine.js';
 import { readChanges } from './changes.js';
 import { checkStore } from './check.js';
@@ -33,6 +34,7 @@ import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
 import { dueVersions, nextTrim, readVersions, trimVersions } from './versions.js';
+import type { WriteSet } from './write-set.js';
 
 /** `report` is told of background work that failed and is tried again. */
 export async function openKvEngine(
@@ -50,6 +52,7 @@ export async function openKvEngine(
 }
 
 const PURGED_PER_PIECE = 16;
+const TRIMMED_PER_PIECE = 128;
 
 class KvEngine implements Engine {
   readonly #store: Store;
@@ -163,16 +166,21 @@ class KvEngine implements Engine {
       gone.purged += purged;
       gone.bytes += bytes;
     }
-    const trimmed = await this.#trim(container, at, rowsMax - gone.purged);
+    const left = rowsMax - gone.purged;
+    const trimmed = await this.#trim(container, at, left * VERSIONS_PER_ROW);
     const next = await this.nextExpiry(container);
     return { ...gone, ...(trimmed > 0 ? { trimmed } : {}), next };
   }
 
   async #trim(container: Container, at: Instant, rowsMax: number): Promise<number> {
     const due = dueVersions(this.#store, this.#place(container), at, rowsMax);
-    if (due.length > 0) {
-      await this.#committer.submit((writes) => trimVersions(writes, this.#place(container), due));
+    const pieces: Promise<void>[] = [];
+    for (let from = 0; from < due.length; from += TRIMMED_PER_PIECE) {
+      const some = due.slice(from, from + TRIMMED_PER_PIECE);
+      const trim = (writes: WriteSet) => trimVersions(writes, this.#place(container), some);
+      pieces.push(this.#committer.submit(trim));
     }
+    await Promise.all(pieces);
     return due.length;
   }
 

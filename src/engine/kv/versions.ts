@@ -31,6 +31,8 @@ import type { WriteSet } from './write-set.js';
 /** Versions of items that are elsewhere count too, so that every call ends soon. */
 const LOOKED_AT_MAX = 1000;
 const ENTRIES_PER_READ = 32;
+/** Versions are read to be forgotten, and nobody else has a turn meanwhile. */
+const TRIMMED_BYTES_MAX = 1024 * 1024;
 /** Of one commit: where it has more, the version before is not looked for among them all. */
 const SIBLINGS_MAX = 256;
 
@@ -80,12 +82,14 @@ export function dueVersions(
 ): readonly Key[] {
   const due: Key[] = [];
   let [from, to] = logRange(head.slot);
-  while (due.length < rowsMax) {
+  let bytes = 0;
+  while (due.length < rowsMax && bytes < TRIMMED_BYTES_MAX) {
     const limit = Math.min(ENTRIES_PER_READ, rowsMax - due.length);
     const found = store.range(from, to, limit);
     for (const entry of found) {
       if (trimmedAt(store, head, entry) > at) return due;
       due.push(entry[0]);
+      bytes += entry[1].length;
     }
     const last = found.at(-1);
     if (!last || found.length < limit) return due;
