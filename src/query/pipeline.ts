@@ -40,6 +40,8 @@ const STREAM_MS = 2000;
 /** After this time, and after so many rows of one document, everybody else has a turn. */
 const TURN_MS = 20;
 const ROWS_PER_TURN = 5000;
+/** Each makes known what the next one needs, and calls are not nested deeper than this. */
+const REHEARSALS_MAX = 20;
 
 /** Thrown when the client has gone and the rest of the work is for nobody. */
 export class Abandoned extends Error {}
@@ -347,14 +349,15 @@ class Run {
     if (!calls) return;
     calls.clear();
     calls.isRehearsal = true;
-    do {
+    for (let round = 0; round < REHEARSALS_MAX; round++) {
       try {
         await evaluate();
       } catch (error) {
         // It may come of what is not known yet; if not, it comes again.
         if (!(error instanceof MayflyError)) throw error;
       }
-    } while (await calls.settle());
+      if (!(await calls.settle())) break;
+    }
     calls.isRehearsal = false;
   }
 
