@@ -26,13 +26,14 @@ export async function runWithin(
     const left = operations.slice(results.length);
     const piece = left.slice(0, roomIn(budgets, container, left));
     const ranges = rangesOf(container, piece);
+    let release: () => void;
     try {
-      budgets.admit(container, ranges);
+      release = budgets.enter(container, ranges);
     } catch (error) {
       if (!(error instanceof Throttled) || results.length === 0) throw error;
       return { results: [...results, ...left.map(() => refusal(error))], lsn };
     }
-    const ran = await run(piece, results);
+    const ran = await run(piece, results).finally(release);
     const charge = ran.results.reduce((sum, result) => sum + stepCharge(container, result), 0);
     budgets.spend(container, charge, ranges);
     results.push(...ran.results);

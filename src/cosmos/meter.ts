@@ -15,7 +15,7 @@ export async function metered(request: CosmosRequest, handle: Handler): Promise<
   if (!target) return handle(request);
   const { container, ranges } = target;
   const { budgets } = request;
-  budgets.admit(container, ranges);
+  const release = budgets.enter(container, ranges);
   try {
     const reply = await handle(request);
     budgets.spend(container, chargeIn(reply), ranges);
@@ -23,6 +23,8 @@ export async function metered(request: CosmosRequest, handle: Handler): Promise<
   } catch (error) {
     if (error instanceof MayflyError) budgets.spend(container, refusalCharge(error), ranges);
     throw error;
+  } finally {
+    release();
   }
 }
 

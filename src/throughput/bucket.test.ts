@@ -64,6 +64,18 @@ test('those who are turned away come back one by one, within a second', () => {
   assert.equal(bucket.waitMs(at(5000)), undefined);
 });
 
+test('requests under way count by what requests cost of late', () => {
+  const bucket = new Bucket(400, at(0));
+  for (let count = 0; count < 40; count++) bucket.spend(8, at(0));
+  const releases: (() => void)[] = [];
+  while (bucket.waitMs(at(0)) === undefined) releases.push(bucket.hold());
+  assert.ok(releases.length >= 10 && releases.length <= 11, String(releases.length));
+  releases.pop()?.();
+  assert.equal(bucket.waitMs(at(0)), undefined);
+  for (const release of releases) release();
+  assert.equal(bucket.level(at(0)), 80);
+});
+
 // T16: what is left over
 
 test('T16: what the full bucket has no room for is left over, second by second', () => {

@@ -17,6 +17,8 @@ export class Bucket {
   /** What requests cost of late, and when the last one that was turned away may come back. */
   #typical = 5;
   #lastTurn = 0;
+  /** What the requests under way will have cost, by what requests cost of late. */
+  #held = 0;
 
   constructor(perSecond: number, at: Instant) {
     this.#perSecond = perSecond;
@@ -37,14 +39,24 @@ export class Bucket {
 
   level(at: Instant): number {
     this.#fill(at);
-    return this.#level;
+    return this.#level - this.#held;
   }
 
   /** How long to wait until there is something again; undefined while there is. */
   waitMs(at: Instant): number | undefined {
     this.#fill(at);
-    if (this.#level > 0) return undefined;
-    return Math.floor((-this.#level * SECOND_MS) / this.#perSecond) + 1;
+    const left = this.#level - this.#held;
+    if (left > 0) return undefined;
+    return Math.floor((-left * SECOND_MS) / this.#perSecond) + 1;
+  }
+
+  /** A request begins, and will cost something; the answer takes that back when it is told. */
+  hold(): () => void {
+    const held = this.#typical;
+    this.#held += held;
+    return () => {
+      this.#held -= held;
+    };
   }
 
   /**

@@ -31,6 +31,7 @@ export interface Usage {
 /** A database's throughput is one budget for all that share it, wherever their items are. */
 const SHARED = -1;
 const ONE_RANGE: readonly number[] = [0];
+const NOTHING_HELD = () => undefined;
 
 interface Account {
   charged: number;
@@ -80,6 +81,19 @@ export class Budgets implements Leftover {
     if (empty.length === 0) return;
     this.#accountOf(container.engine.id).throttled += 1;
     throw new Throttled(Math.max(...empty.map((bucket) => bucket.refuse(now))));
+  }
+
+  /**
+   * Admits a request, and counts on it as one under way until it is released, so that a thousand at
+   * once are not all let in on the last unit.
+   */
+  enter(container: Metered, ranges = rangeIds(container)): () => void {
+    if (!this.isEnforced) return NOTHING_HELD;
+    this.admit(container, ranges);
+    const holds = this.#bucketsOf(container, ranges).map((bucket) => bucket.hold());
+    return () => {
+      for (const release of holds) release();
+    };
   }
 
   /** What is left at this moment where the least is left; endless where nothing is enforced. */

@@ -42,6 +42,16 @@ test('one second of 400 request units, then 429 as documented', async () => {
   assert.equal((await box.read('none')).status, 404);
 });
 
+test('a thousand at once are not let in on the last unit', async () => {
+  const box = await server.box();
+  await box.create({ id: 'first', pk: 'p' });
+  const replies = await Promise.all(
+    Array.from({ length: 300 }, (_, index) => box.create({ id: `at-once-${index}`, pk: 'p' })),
+  );
+  const spent = replies.reduce((sum, reply) => sum + (reply.status === 201 ? charge(reply) : 0), 0);
+  assert.ok(spent > 350 && spent < 410, String(spent));
+});
+
 test('nothing is done for a request that is refused, and it costs nobody anything', async () => {
   const box = await server.box();
   await exhaust(box);
