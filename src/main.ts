@@ -57,11 +57,11 @@ const MEMORY = ':memory:';
 export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const options = withDefaults(given);
   const keys = keysOf(options);
-  const entra = entraOf(options.entra, options.host);
   const shift = { ms: 0 };
   const clock = clockOf(options, shift);
   const entropy = systemEntropy();
   const log = options.log ?? (() => undefined);
+  const entra = entraOf(options.entra, options.host, clock, log);
   const load = { active: 0, begun: 0 };
   const budgets = new Budgets(options.throughput, clock);
   const purgeFailed = (error: unknown) => log('error', 'purge-failed', { error });

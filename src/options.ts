@@ -58,8 +58,11 @@ export interface StartOptions {
 
 /** Which Entra tokens are taken, and what those who have one may do. */
 export interface EntraOptions {
-  /** A JSON Web Key Set, or PEM texts of public keys or certificates. */
-  readonly keys: string;
+  /**
+   * A JSON Web Key Set, or PEM texts of public keys or certificates. A function is asked again when
+   * a token comes whose key is not among them, once a minute at most.
+   */
+  readonly keys: string | (() => string);
   readonly issuers: readonly string[];
   /** Default `https://cosmos.azure.com`. */
   readonly audiences?: readonly string[] | undefined;

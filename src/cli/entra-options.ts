@@ -21,7 +21,7 @@ export function entraOptions(
   if (file === undefined) throw new UsageError('--entra verify needs --entra-keys FILE.');
   const list = (name: (typeof DETAILS)[number]) => values.get(`entra-${name}`) ?? [];
   return {
-    keys: contentOf(file),
+    keys: readerOf(file),
     issuers: list('issuer'),
     audiences: list('audience'),
     contributors: list('contributor'),
@@ -29,10 +29,13 @@ export function entraOptions(
   };
 }
 
-function contentOf(file: string): string {
+/** Read at once, so that a file that cannot be read is told as such, and again when keys change. */
+function readerOf(file: string): () => string {
+  const read = () => readFileSync(file, 'utf8');
   try {
-    return readFileSync(file, 'utf8');
+    read();
   } catch (error) {
     throw new UsageError(`--entra-keys: ${error instanceof Error ? error.message : String(error)}`);
   }
+  return read;
 }

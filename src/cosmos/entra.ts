@@ -2,7 +2,7 @@
 // run on the developer's own machine, or its signature, issuer, audience and times are checked. As
 // at the service, they are for data: databases, containers and the like are managed with keys.
 import { createHash } from 'node:crypto';
-import { type Jwt, type KeySet, parseJwt } from '../http/jwt.js';
+import { type Jwt, parseJwt } from '../http/jwt.js';
 import type { Clock } from '../time/clock.js';
 import { type Instant, secondsOf } from '../time/instant.js';
 import { failure } from '../value/errors.js';
@@ -13,7 +13,7 @@ import type { Route } from './routes.js';
 export type Entra = 'off' | 'accept' | EntraRules;
 
 export interface EntraRules {
-  readonly keys: KeySet;
+  readonly isSigned: (jwt: Jwt) => boolean;
   readonly issuers: readonly string[];
   readonly audiences: readonly string[];
   /** Who may read and write, and who may read, by any of their ids; `*` is everybody. */
@@ -82,8 +82,8 @@ function wellFormed(text: string): Jwt {
   return jwt;
 }
 
-function checkOrigin({ keys, issuers, audiences }: EntraRules, jwt: Jwt): void {
-  if (!keys.isSigned(jwt)) throw failure('entraSignature');
+function checkOrigin({ isSigned, issuers, audiences }: EntraRules, jwt: Jwt): void {
+  if (!isSigned(jwt)) throw failure('entraSignature');
   const { iss, aud } = jwt.claims;
   if (!issuers.some((each) => each === iss)) throw failure('entraIssuer', { issuer: shown(iss) });
   const given: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
