@@ -65,7 +65,7 @@ export async function* rowsOf(rows: readonly Row[]): Rows {
 }
 
 /** Sorted runs of this length are merged, so that no turn is long. */
-const RUN_LENGTH = 2048;
+const RUN_LENGTH = 512;
 
 /** Stable, like `Array.sort`, but with pauses. */
 export async function sortWithPauses<T>(

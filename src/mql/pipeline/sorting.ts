@@ -55,5 +55,5 @@ async function keepFirst(
   return kept;
 }
 
-const KEPT_SPARE = 1000;
+const KEPT_SPARE = 256;
 const KEYED_BYTES = 128;
