@@ -11,6 +11,7 @@ import { purgePart } from './purge.js';
 import { queryPart } from './query.js';
 import { readPart } from './read.js';
 import { openReport, type Report } from './report.js';
+import { scriptsPart } from './scripts.js';
 import { startPart } from './start.js';
 import { ttlPart } from './ttl.js';
 import { upsertPart } from './upsert.js';
@@ -25,6 +26,7 @@ const PROFILES: Partial<Record<Part, readonly string[]>> = {
   foreground: ['foreground'],
   purge: ['purge', 'purge-plain'],
   container: ['container'],
+  scripts: ['scripts'],
 };
 
 const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<void>>> = {
@@ -38,6 +40,7 @@ const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<voi
   purge: purgePart,
   container: containerPart,
   leftovers: leftoversPart,
+  scripts: scriptsPart,
 };
 
 async function main(): Promise<void> {

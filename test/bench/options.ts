@@ -12,6 +12,7 @@ export const PARTS = [
   'purge',
   'container',
   'leftovers',
+  'scripts',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
