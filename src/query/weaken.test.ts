@@ -43,6 +43,10 @@ const rows: readonly [string, Expression, Filter | undefined, boolean][] = [
   ],
   ['another source', compare({ kind: 'path', slot: 1, path: ['a'] }, '=', is(1)), undefined, false],
   ['a bare path', A, { op: '=', path: ['a'], value: true }, true],
+  ['true', is(true), undefined, true],
+  ['false', is(false), undefined, false],
+  ['AND true', { kind: 'and', all: [compare(A, '=', is(1)), is(true)] }, equalTo(1), true],
+  ['OR true', { kind: 'or', all: [compare(A, '=', is(1)), is(true)] }, undefined, false],
   ['NOT', { kind: 'not', of: A }, undefined, false],
   [
     'AND with a rest',

@@ -27,6 +27,9 @@ export function weaken(expression: Expression): Weakened {
       return weakenIn(expression.value, expression.list);
     case 'call':
       return weakenCall(expression);
+    // Clients that rewrite a query put it where there was no condition.
+    case 'constant':
+      return expression.value === true ? { filter: undefined, exact: true } : NOTHING;
     // A bare path as a condition holds where it is true.
     case 'path':
       return onPath(expression, (path) => ({ op: '=', path, value: true }));
