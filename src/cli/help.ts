@@ -11,6 +11,7 @@ export function helpText(): string {
   return `Mayfly: a document database in which every document knows when it dies.
 
 Usage: mayfly start [options]
+       mayfly migrate --from DIR|postgres://… --to DIR|postgres://…
 
 Starts a server that speaks the Azure Cosmos DB for NoSQL REST API, and MongoDB on a port of
 its own.

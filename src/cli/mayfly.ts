@@ -7,6 +7,7 @@ import { VERSION } from '../version.js';
 import { banner, withoutPassword } from './banner.js';
 import { helpText } from './help.js';
 import { jsonLog, textLog } from './log.js';
+import { runMigrate } from './migrate.js';
 import { parseOptions } from './options.js';
 import { UsageError } from './usage-error.js';
 
@@ -23,9 +24,13 @@ async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(`mayfly ${VERSION}\n`);
     return;
   }
+  if (command === 'migrate') {
+    await runMigrate(rest);
+    return;
+  }
   if (command !== 'start') {
     const what = command === '' ? 'no command is given' : `'${command}' is no command`;
-    throw new UsageError(`${what}; the command is 'start'.`);
+    throw new UsageError(`${what}; the commands are 'start' and 'migrate'.`);
   }
   await serve(rest);
 }

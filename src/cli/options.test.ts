@@ -251,3 +251,16 @@ test('the options about Entra belong together', () => {
     },
   );
 });
+
+test('documents are in a folder or in PostgreSQL', () => {
+  const store = 'postgres://me@db/mayfly?schema=x';
+  assert.equal(parseOptions([], {}).data, 'mayfly-data');
+  assert.deepEqual(parseOptions([], { MAYFLY_STORE: store }).store, store);
+  for (const args of [
+    ['--data', 'x', '--store', store],
+    ['--store', 'mysql://db/x'],
+    ['--store', 'postgres://'],
+  ]) {
+    assert.throws(() => parseOptions(args, {}), UsageError, args.join(' '));
+  }
+});

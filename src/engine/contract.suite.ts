@@ -5,6 +5,7 @@ import { withContract } from './contract.js';
 import { describeChanges } from './contract-changes.suite.js';
 import { describeExpiry } from './contract-expiry.suite.js';
 import { containerNamed, Fixture } from './contract-fixture.suite.js';
+import { describeRestore } from './contract-restore.suite.js';
 import { describeScans } from './contract-scans.suite.js';
 import { describeVersions } from './contract-versions.suite.js';
 import { describeWrites } from './contract-writes.suite.js';
@@ -29,6 +30,7 @@ export function describeEngine(name: string, open: () => Promise<Engine>): void 
     describeExpiry(f);
     describeChanges(f);
     describeVersions(f);
+    describeRestore(f);
 
     test('containers are listed, altered and dropped with all they hold', async () => {
       await f.put('1');

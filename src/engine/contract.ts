@@ -14,6 +14,7 @@ import {
   type ItemKey,
   type Purge,
   type Serial,
+  type Stats,
   VERSIONS_PER_ROW,
   type Versions,
   type WriteOutcome,
@@ -25,18 +26,14 @@ export function withContract(engine: Engine): Engine {
     createContainer: (container) => engine.createContainer(container),
     alterContainer: (container) => engine.alterContainer(container),
     dropContainer: (id) => engine.dropContainer(id),
-    stats: async (container) => {
-      const stats = await engine.stats(container);
-      assert(stats.items >= 0 && stats.bytes >= 0, 'counts are never negative');
-      return stats;
-    },
+    stats: (container) => engine.stats(container).then(assertStats),
     size: () => engine.size(),
     get: async (container, keys, at) => {
       const answer = await engine.get(container, keys, at);
       assert.equal(answer.items.length, keys.length, 'one answer per key');
-      answer.items.forEach((item, index) => {
+      for (const [index, item] of answer.items.entries()) {
         if (item) assertFound(container, keys[index] as ItemKey | Serial, item, at);
-      });
+      }
       return answer;
     },
     plan: (container, request) => {
@@ -60,6 +57,7 @@ export function withContract(engine: Engine): Engine {
       });
       return outcomes;
     },
+    restore: (container, restored) => engine.restore(container, restored),
     changes: async (container, scan, at, budget) => {
       const page = await engine.changes(container, scan, at, budget);
       assertChanges(container, scan, page, at, budget.rowsMax);
@@ -88,6 +86,11 @@ export function withContract(engine: Engine): Engine {
     check: () => engine.check(),
     close: () => engine.close(),
   };
+}
+
+function assertStats(stats: Stats): Stats {
+  assert(stats.items >= 0 && stats.bytes >= 0, 'counts are never negative');
+  return stats;
 }
 
 function assertFound(container: Container, asked: ItemKey | Serial, item: Item, at: Instant): void {

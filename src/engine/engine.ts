@@ -240,6 +240,16 @@ export interface Stats {
   readonly indexProgress: number;
   readonly bytes: number;
   readonly lsn: Lsn;
+  /** What the next item gets. */
+  readonly nextSerial: Serial;
+}
+
+/** Items of another engine, as they are there: with serials, lsns, etags and fuses. */
+export interface Restored {
+  readonly items: readonly Item[];
+  /** Where the change order stands when they are in. */
+  readonly lsn: Lsn;
+  readonly nextSerial: Serial;
 }
 
 /**
@@ -295,6 +305,8 @@ export interface Engine {
     batches: readonly WriteBatch[],
     at: Instant,
   ): Promise<readonly WriteOutcome[]>;
+  /** All or nothing. An item with the same serial is replaced; versions are not kept of it. */
+  restore(container: Container, restored: Restored): Promise<void>;
   /** Throws `BadResume` for a position that the container has not reached. */
   changes(container: Container, scan: ChangeScan, at: Instant, budget: Budget): Promise<Changes>;
   /**

@@ -52,6 +52,7 @@ export function meteredEngine(engine: Engine, meter: Meter): Engine {
       meter.spend(container, sumOf(charges));
       return outcomes;
     },
+    restore: (container, restored) => engine.restore(container, restored),
     changes: (container, scan, at, budget) => engine.changes(container, scan, at, budget),
     ...(versions ? { versions: versions.bind(engine) } : {}),
     nextExpiry: (container) => engine.nextExpiry(container),

@@ -120,7 +120,7 @@ test('a folder or a port in use is refused, with the reason and what to do', asy
 
 for (const [args, text] of [
   [['start', '--colour', 'red'], '--colour'],
-  [['stop'], "'stop' is no command; the command is 'start'. See mayfly --help."],
+  [['stop'], "'stop' is no command; the commands are 'start' and 'migrate'. See mayfly --help."],
 ] as const) {
   test(`'mayfly ${args.join(' ')}' ends with 2 and a helpful text`, async () => {
     const { code, stdout, stderr } = await run(args);
@@ -177,6 +177,8 @@ test('every option has its environment variable', () => {
     'mongo-document-ttl': 'off',
     'script-time': '2s',
     'log-level': 'warn',
+    // Documents are in one place.
+    store: '',
   };
   const environment = Object.fromEntries(
     optionTable

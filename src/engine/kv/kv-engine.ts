@@ -14,6 +14,7 @@ import {
   type ItemKey,
   type Plan,
   type Purge,
+  type Restored,
   type ScanRequest,
   type Serial,
   type Stats,
@@ -31,6 +32,7 @@ import { findSerial, loadItem, type Place } from './entries.js';
 import { checkFormat } from './format.js';
 import { storedLsn } from './head.js';
 import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
+import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
 import { dueVersions, nextTrim, readVersions, trimVersions } from './versions.js';
@@ -82,9 +84,9 @@ class KvEngine implements Engine {
   }
 
   async stats(container: Container): Promise<Stats> {
-    const { slot, items, bytes, index } = this.#place(container).head;
+    const { slot, items, bytes, index, nextSerial } = this.#place(container).head;
     const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / index.goal);
-    return { items, bytes, lsn: storedLsn(this.#store, slot), indexProgress };
+    return { items, bytes, lsn: storedLsn(this.#store, slot), indexProgress, nextSerial };
   }
 
   async size(): Promise<number> {
@@ -124,6 +126,12 @@ class KvEngine implements Engine {
     });
     if (container.indexing.lazy) this.#containers.catchUp(container.id);
     return outcomes;
+  }
+
+  async restore(container: Container, restored: Restored): Promise<void> {
+    await this.#committer.submit((writes) =>
+      restoreItems(writes, this.#place(container), restored),
+    );
   }
 
   async changes(

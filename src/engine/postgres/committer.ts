@@ -190,7 +190,8 @@ async function apply(view: View, { batches, at, place }: Call): Promise<Settled>
   }
 }
 
-function changesSql(view: View): readonly Sql[] {
+/** The statements that write what a view has changed. */
+export function changesSql(view: View): readonly Sql[] {
   const { schema, container, bucket } = view.place;
   const { items, unique } = schema.of(container.id);
   const { stored, removed, held, freed } = view.changes();

@@ -15,6 +15,7 @@ import {
   type Lsn,
   type Plan,
   type Purge,
+  type Restored,
   type ScanRequest,
   type Serial,
   type Stats,
@@ -31,6 +32,7 @@ import { Leases } from './lease.js';
 import { Presence } from './presence.js';
 import { nextDue, purgeDue, readExpiries } from './purge.js';
 import { itemColumns, itemOf, keyOf } from './record.js';
+import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
 import { Schema } from './schema.js';
 import { prepareSchema } from './set-up.js';
@@ -123,8 +125,8 @@ class PostgresEngine implements Engine {
 
   async stats(container: Container): Promise<Stats> {
     const { rows } = await this.#pool.ask(headSql(await this.#place(container), false));
-    const { items, bytes, lsn } = headOf(rows[0], container.id);
-    return { items, bytes, lsn, indexProgress: 100 };
+    const { items, bytes, lsn, nextSerial } = headOf(rows[0], container.id);
+    return { items, bytes, lsn, indexProgress: 100, nextSerial };
   }
 
   async size(): Promise<number> {
@@ -157,6 +159,10 @@ class PostgresEngine implements Engine {
     at: Instant,
   ): Promise<readonly WriteOutcome[]> {
     return this.#committerOf(container.id).submit(await this.#place(container), batches, at);
+  }
+
+  async restore(container: Container, restored: Restored): Promise<void> {
+    await restoreItems(this.#pool, await this.#place(container), restored);
   }
 
   async changes(
