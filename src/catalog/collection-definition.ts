@@ -15,6 +15,8 @@ export interface CollectionDefinition {
   readonly indexesMade: number;
   /** The paths of fields that decide where a document is kept; none: all in one place. */
   readonly shardKey: readonly string[];
+  /** Whether its versions are kept, for change streams. */
+  readonly watched?: boolean;
 }
 export interface CollectionIndex {
   readonly number: number;
@@ -83,6 +85,7 @@ export function collectionContainer(
       lazy: false,
     },
     expiry: collectionRules(collectionTtl(definition, documentTtl)),
+    ...(definition.watched ? { retentionMs: VERSIONS_MS } : {}),
   };
 }
 
@@ -105,6 +108,8 @@ export function plainPath(path: string): IndexPath {
   return ['d', ...path.split('.')];
 }
 
+/** How long a change stream may stay away and still go on. */
+const VERSIONS_MS = 24 * 3_600_000;
 /** Each name may be an array or not, so a path of three names has eight forms. */
 const PATH_NAMES_MAX = 3;
 const ID_RULE: IndexRule = { path: ['id'], below: true, include: true };

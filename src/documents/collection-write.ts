@@ -16,7 +16,7 @@ import type { Purger } from '../time/purger.js';
 import { decodeValue, findField, readInt64AsNumber, typeBefore } from '../value/bson/read.js';
 import { BsonType } from '../value/bson/types.js';
 import type { Bytes, Value } from '../value/bson/value.js';
-import { bsonOf, storedBson } from '../value/bson-image.js';
+import { bsonOf, REPLACED, storedBson } from '../value/bson-image.js';
 import { keyText, keyTextOf } from '../value/bson-key.js';
 import { docFromBytes } from '../value/doc.js';
 import type { PartitionKey } from '../value/partition-key.js';
@@ -43,7 +43,7 @@ export interface CollectionShape {
 /** Pure and synchronous; may run more than once, and throw what the client is to be told. */
 export type Edit = (current: Bytes | undefined) => EditResult;
 export type EditResult =
-  | { readonly put: Bytes }
+  | { readonly put: Bytes; readonly isReplacement?: boolean }
   | { readonly remove: true }
   | { readonly keep: true }
   | { readonly refuse: Refusal };
@@ -95,7 +95,12 @@ export function ttlOf(document: Bytes): number | undefined {
 }
 
 /** Everything that is stored for a document written now. */
-export function draftOf(shape: CollectionShape, document: Bytes, at: Instant): Draft {
+export function draftOf(
+  shape: CollectionShape,
+  document: Bytes,
+  at: Instant,
+  isReplacement = false,
+): Draft {
   const id = idOf(document);
   if (id === undefined) throw new Error('a document without _id was to be stored');
   const dates: { readonly rule: string; readonly ms: number }[] = [];
@@ -108,6 +113,7 @@ export function draftOf(shape: CollectionShape, document: Bytes, at: Instant): D
     const keys = keysOf(document);
     if (keys.length > 0) unique.set(name, keys);
   }
+  if (isReplacement && shape.collection.definition.watched) unique.set(REPLACED, []);
   const fuses = collectionFuses(ttlOf(document), dates, secondsOf(at));
   const doc = docFromBytes(storedBson(document, unique));
   return { id: idText(id), etag: NO_ETAG, fuses, doc };
@@ -184,7 +190,7 @@ export function decisionOf(
 ): Decision {
   const result = edit(current && bsonOf(current.doc.bytes));
   if (!('put' in result)) return 'remove' in result ? { delete: true } : result;
-  return { put: draftOf(shape(), result.put, at) };
+  return { put: draftOf(shape(), result.put, at, result.isReplacement) };
 }
 
 export function shardText(values: readonly Value[]): PartitionKey {

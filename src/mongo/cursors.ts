@@ -120,7 +120,10 @@ export class Cursors {
   }
 
   killOfNamespace(namespace: string): void {
-    for (const [id, { opened }] of this.#open) if (opened.namespace === namespace) this.kill(id);
+    for (const [id, { opened }] of this.#open) {
+      // Streams of changes have one more to tell.
+      if (opened.namespace === namespace && !opened.source.wait) this.kill(id);
+    }
   }
 
   /** Ends those that nobody has asked for in a long time. */

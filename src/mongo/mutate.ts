@@ -24,6 +24,8 @@ export interface Mutation {
   readonly multi: boolean;
   readonly sort: Sort | undefined;
   readonly bypassValidation: boolean;
+  /** Whether the change is another document as a whole. */
+  readonly isReplacement?: boolean;
 }
 export interface Mutated {
   readonly matched: number;
@@ -124,7 +126,8 @@ async function mutateItems(
       if (after === undefined) return { remove: true };
       if (after === current) return { keep: true };
       const shape = shapeOf(currentOf(call.mongo, collection));
-      return { put: checkedChange(shape, current, after, mutation) };
+      const put = checkedChange(shape, current, after, mutation);
+      return { put, isReplacement: mutation.isReplacement === true };
     };
     return { ...key, edit };
   });

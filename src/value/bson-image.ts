@@ -33,6 +33,16 @@ export function storedBson(document: Bytes, unique: UniqueKeys): Bytes {
   return Buffer.concat([document, encodeDocument(unique as ReadonlyMap<string, Value>)]);
 }
 
+/** Under this name no unique index has keys: it says that the document was replaced as a whole. */
+export const REPLACED = 'r';
+
+export function isReplacement(stored: Bytes): boolean {
+  const length = readInt32(stored, 0);
+  return length < stored.length && findField(stored, length, REPLACED_NAME) >= 0;
+}
+
+const REPLACED_NAME = Buffer.from(REPLACED);
+
 /** The document alone. */
 export function bsonOf(stored: Bytes): Bytes {
   const length = readInt32(stored, 0);

@@ -3,9 +3,10 @@ import { leadingMatch } from '../../mql/pipeline/leading.js';
 import { compilePipeline } from '../../mql/pipeline/pipeline.js';
 import type { Row } from '../../mql/row.js';
 import type { Instant } from '../../time/instant.js';
-import type { Bytes, Value } from '../../value/bson/value.js';
+import { type Bytes, isDocument, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
+import { openStream } from '../change-stream.js';
 import type { Room, Source } from '../cursors.js';
 import {
   arrayOf,
@@ -47,7 +48,9 @@ export async function aggregate(call: Call): Promise<Reply> {
       namespace,
       owner: call.client.login?.user ?? '',
       session: sessionOf(call),
-      source: pipelineSource(call, name, stages),
+      source: isStream(stages)
+        ? await openStream(call, name, stages)
+        : pipelineSource(call, name, stages),
       neverTimesOut: false,
       command: 'aggregate',
     },
@@ -56,6 +59,10 @@ export async function aggregate(call: Call): Promise<Reply> {
     false,
   );
   return cursorReply(batch, namespace, 'firstBatch');
+}
+
+function isStream([first]: readonly Value[]): boolean {
+  return isDocument(first) && first.has('$changeStream');
 }
 
 function pipelineSource(call: Call, name: string | undefined, stages: readonly Value[]): Source {

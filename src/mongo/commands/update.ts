@@ -135,6 +135,7 @@ export async function updateWith(
       multi,
       sort: sort && compileSort(sort, language),
       bypassValidation,
+      isReplacement: compiled.kind === 'replacement',
     });
     if (done.matched > 0 || !statement.upsert) return { ...done, upserted: undefined };
     const document = prepared(
