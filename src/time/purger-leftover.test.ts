@@ -76,6 +76,7 @@ describe('the purger on leftovers', { concurrency: true }, () => {
     leftover.allowed.set('a', 50);
     await sleep(100);
     assert.equal(target.left, 300, 'it asks again when the clock has moved');
+    assert.equal(purger.status().waiting, true);
     clock.advance(50);
     await until(() => target.left === 250);
     const { asked } = leftover;
@@ -85,6 +86,7 @@ describe('the purger on leftovers', { concurrency: true }, () => {
     clock.advance(50);
     await until(() => target.left === 0);
     assert.equal(leftover.spentBy.get('a'), 300);
+    await until(() => !purger.status().waiting);
     await purger.close();
   });
 

@@ -19,6 +19,8 @@ export interface PurgePass {
 }
 export interface PurgerStatus {
   readonly paused: boolean;
+  /** Items are due, and requests leave nothing over to purge them with. */
+  readonly waiting: boolean;
   readonly purgedTotal: number;
   readonly bytesTotal: number;
   readonly lastRun: Instant | undefined;
@@ -68,6 +70,7 @@ export class Purger {
   readonly #passes = new Set<Promise<unknown>>();
   #wake: () => void = () => undefined;
   #paused = false;
+  #waiting = false;
   #closed = false;
   #purgedTotal = 0;
   #bytesTotal = 0;
@@ -149,6 +152,7 @@ export class Purger {
   status(): PurgerStatus {
     return {
       paused: this.#paused,
+      waiting: this.#waiting,
       purgedTotal: this.#purgedTotal,
       bytesTotal: this.#bytesTotal,
       lastRun: this.#lastRun,
@@ -217,7 +221,9 @@ export class Purger {
         const took = stopwatch();
         const turn = this.#turnOf(due, busy ? ROWS_BUSY : ROWS_IDLE);
         if (turn === undefined) {
+          this.#waiting = true;
           await this.#untilMoreIsLeft();
+          this.#waiting = false;
           continue;
         }
         await this.#pass(turn.target, turn.rows, false);
