@@ -13,7 +13,7 @@ export const DEFAULT_THROUGHPUT: Throughput = { kind: 'manual', perSecond: 400 }
 const PER_SECOND_MAX = 1_000_000;
 const MANUAL = { min: 400, step: 100 };
 const AUTOSCALE = { min: 1000, step: 1000 };
-const PER_RANGE_MAX = 10_000;
+export const PER_RANGE_MAX = 10_000;
 
 /** The number a range is provisioned by: autoscale counts with its ceiling. */
 export function ceilingOf(throughput: Throughput): number {

@@ -17,6 +17,7 @@ import {
   type PartitionKey,
   parsePartitionKey,
 } from '../value/partition-key.js';
+import { isBeforeSystemKeys } from './legacy.js';
 import { header } from './request.js';
 import { containerRid } from './rid.js';
 
@@ -37,7 +38,7 @@ export function fullPartitionKeyOf(
   text: string | undefined,
   container: StoredContainer,
 ): PartitionKey {
-  const key = partitionKey(text, container);
+  const key = partitionKey(text, container) ?? absentKey(container);
   if (key === undefined) throw failure('partitionKeyMissing');
   if (key.length < container.engine.partitionPaths.length) throw failure('partitionKeyTooFew');
   return key;
@@ -86,10 +87,20 @@ export function scopeOf(
   container: StoredContainer,
   goneRanges: 'refused' | 'finished' = 'refused',
 ): Scope {
-  return {
-    partition: partitionKey(header(headers, 'x-ms-documentdb-partitionkey'), container),
-    span: intersect(rangeSpan(headers, container, goneRanges), epkSpan(headers)),
-  };
+  const given = partitionKey(header(headers, 'x-ms-documentdb-partitionkey'), container);
+  const span = intersect(rangeSpan(headers, container, goneRanges), epkSpan(headers));
+  if (!container.definition.partitionKey.systemKey) return { partition: given, span };
+  const partition = given ?? (isBeforeSystemKeys(headers) ? NO_KEY : undefined);
+  // Clients look for items without a key in the first range, wherever those are.
+  const isKeyless = partition !== undefined && partition[0] === undefined;
+  return { partition, span: isKeyless ? undefined : span };
+}
+
+const NO_KEY: PartitionKey = [undefined];
+
+/** Where containers have a system key, no key is a key. */
+function absentKey({ definition }: StoredContainer): PartitionKey | undefined {
+  return definition.partitionKey.systemKey ? NO_KEY : undefined;
 }
 
 function partitionKey(
@@ -100,7 +111,8 @@ function partitionKey(
   if (isTooDeep(text)) throw failure('partitionKeyMalformed', { value: text });
   const key = parsePartitionKey(text, container.engine.partitionPaths.length);
   if (key.length > 0) return key;
-  if (container.definition.partitionKey.systemKey) return [undefined];
+  const absent = absentKey(container);
+  if (absent) return absent;
   throw failure('partitionKeyTooFew');
 }
 

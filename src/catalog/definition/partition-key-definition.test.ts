@@ -6,6 +6,7 @@ import {
   partitionHash,
   partitionPaths,
   readPartitionKey,
+  SYSTEM_PARTITION_KEY,
 } from './partition-key-definition.js';
 import { refuses } from './refusal.suite.js';
 
@@ -75,6 +76,8 @@ const refused: readonly (readonly [unknown, readonly string[]])[] = [
   [{ paths: ['/a'], version: 3 }, ["3 of 'partitionKey.version'", '1 or 2']],
   [{ paths: ['/a'], version: '2' }, ['"2"', '1 or 2']],
   [{ paths: ['/a'], systemKey: 'yes' }, ['"yes"', 'true or false']],
+  [{ paths: ['/a'], systemKey: true }, ["the path '/_partitionKey'"]],
+  [{ ...MULTI, paths: ['/_partitionKey'], systemKey: true }, ["the kind 'Hash'"]],
   [{ paths: ['/a'], shards: 4 }, ["'shards' is not a property of 'partitionKey'"]],
 ];
 
@@ -93,13 +96,13 @@ test('a replacement repeats the key; what it leaves out is unchanged', () => {
   assert.equal(keepPartitionKey({ paths: ['/pk'] }, legacy), legacy);
   assert.equal(keepPartitionKey({ paths: ['/"pk"'], kind: 'Hash' }, legacy), legacy);
   assert.equal(keepPartitionKey({ paths: MULTI.paths }, MULTI), MULTI);
-  const system = { ...HASH, systemKey: true };
-  assert.equal(keepPartitionKey({ paths: ['/pk'] }, system), system);
+  assert.equal(keepPartitionKey(undefined, SYSTEM_PARTITION_KEY), SYSTEM_PARTITION_KEY);
+  const { paths } = SYSTEM_PARTITION_KEY;
+  assert.equal(keepPartitionKey({ paths }, SYSTEM_PARTITION_KEY), SYSTEM_PARTITION_KEY);
   for (const changed of [
     { paths: ['/key'] },
     { paths: ['/pk'], version: 2 },
     { paths: ['/pk'], kind: 'Range' },
-    { paths: ['/pk'], systemKey: true },
   ]) {
     refuses(
       () => keepPartitionKey(changed, legacy),

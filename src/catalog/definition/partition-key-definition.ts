@@ -34,6 +34,12 @@ export interface PartitionKeyDefinition {
  * version 1 keys would end at 101 bytes. It is safe because clients hash by the version we echo.
  */
 const DEFAULTS = { kind: 'Hash', version: 2 } as const;
+/** Of containers that were made without a partition key; items without the property are theirs. */
+export const SYSTEM_PARTITION_KEY: PartitionKeyDefinition = {
+  paths: ['/_partitionKey'],
+  ...DEFAULTS,
+  systemKey: true,
+};
 const KINDS = ['Hash', 'MultiHash', 'Range'] as const;
 const LEVELS_MAX = 3;
 /** Far more than any kind takes: the kind's own message is the helpful one. */
@@ -48,6 +54,8 @@ export function keepPartitionKey(
   value: unknown,
   current: PartitionKeyDefinition,
 ): PartitionKeyDefinition {
+  // Clients from before system keys do not know that there is one.
+  if (value === undefined && current.systemKey) return current;
   const given = read(value, current);
   if (sameForm(comparable(given), comparable(current))) return current;
   throw refuse(
@@ -72,6 +80,7 @@ function read(value: unknown, defaults: Omit<PartitionKeyDefinition, 'paths'>) {
   const version = readVersion(fields, defaults.version);
   const systemKey = readSystemKey(fields, defaults.systemKey);
   checkShape(kind, version, paths);
+  if (systemKey) checkSystemKey(kind, paths);
   refuseUnknown(fields, 'partitionKey', ['paths', 'kind', 'version', 'systemKey']);
   return present({ paths, kind, version, systemKey });
 }
@@ -139,6 +148,13 @@ function checkShape(
     `A partition key of kind '${kind}' has exactly one path, ${paths.length} were given. ` +
       "A hierarchical partition key has the kind 'MultiHash'.",
   );
+}
+
+/** Anywhere else it would have no effect: only this property may be missing without a word. */
+function checkSystemKey(kind: PartitionKeyKind, paths: readonly string[]): void {
+  const [path] = SYSTEM_PARTITION_KEY.paths;
+  if (kind === 'Hash' && paths[0] === path) return;
+  throw refuse(`A system key has the kind 'Hash' and the path '${path}'.`);
 }
 
 /** The spelling of a path does not make it another partition key, and no systemKey means false. */

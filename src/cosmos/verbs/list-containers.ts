@@ -1,9 +1,9 @@
 // GET /dbs/{db}/colls
 import { catalogFeed } from '../feed.js';
 import { ownerDatabase } from '../find.js';
+import { shownContainer } from '../legacy.js';
 import type { Reply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
-import { containerResource } from '../resources.js';
 import { databaseRid } from '../rid.js';
 
 export async function listContainers(request: CosmosRequest): Promise<Reply> {
@@ -13,6 +13,6 @@ export async function listContainers(request: CosmosRequest): Promise<Reply> {
     'DocumentCollections',
     databaseRid(database.serial),
     request.catalog.containers(database),
-    containerResource,
+    shownContainer(request.headers),
   );
 }

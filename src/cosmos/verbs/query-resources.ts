@@ -3,11 +3,12 @@ import { queryValues } from '../../documents/query.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { stopwatch } from '../../time/clock.js';
 import { ownerDatabase } from '../find.js';
+import { shownContainer } from '../legacy.js';
 import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
 import { chargeText, type Reply, rowsBody } from '../reply.js';
 import { type CosmosRequest, pageOf } from '../request.js';
-import { containerResource, databaseResource, offerResource } from '../resources.js';
+import { databaseResource, offerResource } from '../resources.js';
 import { databaseRid } from '../rid.js';
 
 export function queryDatabases(request: CosmosRequest): Promise<Reply> {
@@ -17,7 +18,7 @@ export function queryDatabases(request: CosmosRequest): Promise<Reply> {
 
 export function queryContainers(request: CosmosRequest): Promise<Reply> {
   const database = ownerDatabase(request);
-  const resources = request.catalog.containers(database).map(containerResource);
+  const resources = request.catalog.containers(database).map(shownContainer(request.headers));
   const rid = databaseRid(database.serial);
   return queryResources(request, 'DocumentCollections', rid, resources);
 }

@@ -4,9 +4,9 @@ import type { Stats } from '../../engine/engine.js';
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { isCurrent } from '../conditions.js';
 import { findContainer, ownerDatabase } from '../find.js';
+import { shownContainer } from '../legacy.js';
 import { emptyReply, type Reply, resourceReply } from '../reply.js';
 import { type CosmosRequest, flag } from '../request.js';
-import { containerResource } from '../resources.js';
 import { databaseRid } from '../rid.js';
 
 const QUOTA =
@@ -19,7 +19,7 @@ export async function readContainer(request: CosmosRequest): Promise<Reply> {
   }
   const stats = await request.documents.engine.stats(container.engine);
   const wantsQuota = flag(request.headers, 'x-ms-documentdb-populatequotainfo');
-  return resourceReply(200, DEFINITION_READ_CHARGE, containerResource(container), [
+  return resourceReply(200, DEFINITION_READ_CHARGE, shownContainer(request.headers)(container), [
     'x-ms-documentdb-collection-index-transformation-progress',
     String(stats.indexProgress),
     ...databaseHeaders(ownerDatabase(request)),

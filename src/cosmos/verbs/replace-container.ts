@@ -5,11 +5,11 @@ import { failure } from '../../value/errors.js';
 import { parseObject } from '../../value/json.js';
 import { conditionsOf } from '../conditions.js';
 import { findContainer, ownerDatabase } from '../find.js';
+import { shownContainer } from '../legacy.js';
 import { checkName } from '../names.js';
 import { checkComputedProperties } from '../query-hints.js';
 import { type Reply, resourceReply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
-import { containerResource } from '../resources.js';
 import { databaseHeaders } from './read-container.js';
 
 export async function replaceContainer(request: CosmosRequest): Promise<Reply> {
@@ -31,7 +31,7 @@ export async function replaceContainer(request: CosmosRequest): Promise<Reply> {
   return resourceReply(
     200,
     DEFINITION_WRITE_CHARGE,
-    containerResource(replaced),
+    shownContainer(request.headers)(replaced),
     databaseHeaders(ownerDatabase(request)),
   );
 }
