@@ -4,7 +4,7 @@ import { compileCollation } from '../mql/collation.js';
 import { type CompiledFilter, compileFilter } from '../mql/filter/filter.js';
 import type { Collation, Language } from '../mql/language.js';
 import { compileProjection } from '../mql/projection/project.js';
-import { compileSort } from '../mql/sort.js';
+import { compileSort, nearestFirst } from '../mql/sort.js';
 import { type Document, isDocument, type Value } from '../value/bson/value.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 import type { Call } from './call.js';
@@ -44,7 +44,10 @@ export function shapingOf(call: Call, question: Question, projected: string): Sh
   const sort = asDocument(call.command.get('sort'), `${call.name}.sort`);
   const projection = asDocument(call.command.get(projected), `${call.name}.${projected}`);
   return {
-    sort: sort && sort.size > 0 ? compileSort(sort, language) : undefined,
+    sort:
+      sort && sort.size > 0
+        ? compileSort(sort, language, filter.textScore)
+        : filter.distance && nearestFirst(filter.distance),
     projection:
       projection && projection.size > 0
         ? compileProjection(projection, language, 'find', filter)

@@ -36,7 +36,8 @@ export interface SortPart {
   readonly descending: boolean;
 }
 
-export function compileSort(spec: Document, language: Language): Sort {
+/** `textScore` is that of the filter, where rows do not bring their score along. */
+export function compileSort(spec: Document, language: Language, textScore?: Measure): Sort {
   if (spec.size > SORT_KEYS_MAX) {
     throw mongoFailure(
       'BadValue',
@@ -52,13 +53,30 @@ export function compileSort(spec: Document, language: Language): Sort {
     return { parts: [], natural: sign as 1 | -1, keys: () => [], compare: () => 0 };
   }
   const parts = [...spec].map(([path, order]) => sortPart(path, order));
+  const isByScore = parts.some(({ path }) => path === undefined);
   const compareText = language.collation?.compare;
   const readers = parts.map(({ path, descending }) => keyReader(path, descending, compareText));
   return {
     parts,
     natural: undefined,
-    keys: (document, textScore = 0) => readers.map((read) => read(document, textScore)),
+    keys: (document, score) => {
+      const known = score ?? (isByScore ? textScore?.(document) : undefined) ?? 0;
+      return readers.map((read) => read(document, known));
+    },
     compare: (a, b) => compareKeys(parts, a, b, compareText),
+  };
+}
+
+type Measure = (document: Bytes) => number | undefined;
+
+/** The order that `$near` asks for: the nearest first. */
+export function nearestFirst(distance: Measure): Sort {
+  const parts = [{ path: undefined, descending: false }];
+  return {
+    parts,
+    natural: undefined,
+    keys: (document) => [distance(document) ?? null],
+    compare: (a, b) => compareKeys(parts, a, b, undefined),
   };
 }
 

@@ -51,14 +51,22 @@ export function projectionOf(tree: ProjectionTree, filter?: CompiledFilter): Pro
       },
     };
   }
+  const textScore = filter?.textScore;
   return {
-    apply: (row) => {
+    apply: (found) => {
+      const row = textScore ? withScore(found, textScore) : found;
       const matched = positional ? filter?.position(row.bytes) : undefined;
       const walk: Walk = { scope: scopeOf(row), exclusion, matched };
       const projected = projectDocument(row.document, root, walk);
       return Row.ofDocument(exclusion ? projected : idFirst(projected), row.meta);
     },
   };
+}
+
+/** For `{ $meta: "textScore" }`, where the row does not bring its score along. */
+function withScore(row: Row, textScore: (document: Bytes) => number): Row {
+  if (row.meta.textScore !== undefined) return row;
+  return Row.ofBytes(row.bytes, { ...row.meta, textScore: textScore(row.bytes) });
 }
 
 function isPlain(node: ProjectionNode): boolean {
