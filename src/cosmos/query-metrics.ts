@@ -53,7 +53,7 @@ function queryMetrics({ rows, work, took }: AnsweredPage, times: RequestTimes): 
     instructionCount: String(work.instructions),
     documentLoadTimeInMs: decimal(work.loadMs),
     systemFunctionExecuteTimeInMs: decimal(work.functionMs),
-    userFunctionExecuteTimeInMs: decimal(0),
+    userFunctionExecuteTimeInMs: decimal(work.userFunctionMs),
     retrievedDocumentCount: String(work.documents),
     retrievedDocumentSize: String(work.documentBytes),
     outputDocumentCount: String(rows.length),

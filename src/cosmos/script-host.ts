@@ -36,6 +36,9 @@ interface Given {
   readonly options?: string;
 }
 
+/** What the service allows, as its scripts are told; ours have no such limit. */
+const COLLECTION_MB_MAX = 10_240;
+
 export class ScriptHost {
   readonly #request: CosmosRequest;
   readonly #place: ScriptPlace;
@@ -177,7 +180,14 @@ export class ScriptHost {
     this.charge += queryCharge(page, 1, continuationIn(options) === undefined);
     const { continuation } = page;
     const rows = page.rows.map((row) => (typeof row === 'string' ? row : textOf(row)));
-    return { value: `[${rows.join(',')}]`, options: JSON.stringify({ continuation }) };
+    const { engine } = container;
+    const { bytes } = await this.#request.documents.engine.stats(engine);
+    const told = {
+      continuation,
+      currentCollectionSizeInMB: Math.ceil(bytes / 1024 / 1024),
+      maxCollectionSizeInMB: COLLECTION_MB_MAX,
+    };
+    return { value: `[${rows.join(',')}]`, options: JSON.stringify(told) };
   }
 
   async #find(link: string) {

@@ -42,11 +42,13 @@ export interface Work {
   lookupMs: number;
   loadMs: number;
   functionMs: number;
+  /** How long user-defined functions took. */
+  userFunctionMs: number;
   outputMs: number;
 }
 
 export function noWork(): Work {
-  const took = { lookupMs: 0, loadMs: 0, functionMs: 0, outputMs: 0 };
+  const took = { lookupMs: 0, loadMs: 0, functionMs: 0, userFunctionMs: 0, outputMs: 0 };
   const done = { documents: 0, documentBytes: 0, matched: 0, instructions: 0, functionCalls: 0 };
   return { lsn: 0, ...done, ...took };
 }

@@ -304,6 +304,7 @@ class Run {
   #end(page: PageBuilder, next: Position | undefined): QueryPage {
     this.#work.outputMs = page.outputMs;
     this.#work.functionCalls = this.#calls?.made ?? 0;
+    this.#work.userFunctionMs = this.#calls?.tookMs ?? 0;
     return { rows: page.rows, next, work: this.#work };
   }
 

@@ -2,6 +2,7 @@
 // for one. So the rows of a batch are evaluated beforehand, only to find out which calls they make;
 // all of these are sent off together, and when the rows are evaluated for good, the values are
 // there.
+import { stopwatch } from '../time/clock.js';
 import { failure } from '../value/errors.js';
 import type { QueryFunction, Value } from './function.js';
 import { MANY } from './function.js';
@@ -62,8 +63,9 @@ export class FunctionCalls {
   isRehearsal = false;
   /** How often a value was not known. */
   misses = 0;
-  /** Calls that went to the sandbox. */
+  /** Calls that went to the sandbox, and how long they took. */
   made = 0;
+  tookMs = 0;
 
   constructor(functions: UserFunctions) {
     this.#functions = functions;
@@ -86,6 +88,7 @@ export class FunctionCalls {
   /** Asks for what is waited for; false when that was nothing. */
   async settle(): Promise<boolean> {
     if (this.#waiting.size === 0) return false;
+    const took = stopwatch();
     const calls = [...this.#waiting];
     this.made += calls.length;
     this.#waiting.clear();
@@ -101,6 +104,7 @@ export class FunctionCalls {
       for (const [index, call] of part.entries()) this.#known.set(call, results[index] ?? []);
       start = end;
     }
+    this.tookMs += took();
     return true;
   }
 

@@ -18,6 +18,7 @@ const STACK_BYTES = 256 * 1024;
 /** The share of its time after which a script is told to come to an end. */
 const ACCEPTING_SHARE = 0.8;
 const OPERATIONS_MAX = 5000;
+const CHECK_MS = 5000;
 
 /** An error that a script has thrown: its number is the sub-status. */
 export class ScriptError extends MayflyError {
@@ -54,7 +55,8 @@ export class Scripts {
 
   /** Throws with the place in the text where a body is not one function. */
   async check(name: string, body: string): Promise<void> {
-    const limits = this.#limits;
+    // Nothing is run, so how long scripts may run has nothing to do with it.
+    const limits = { ...this.#limits, timeMs: CHECK_MS };
     const result = await this.#programs.run({ task: { kind: 'check', name, body }, limits });
     if (result.kind !== 'failed') return;
     const { failed } = result;
@@ -70,7 +72,7 @@ export class Scripts {
     const limits = this.#limits;
     const task = { kind: 'program', program } as const;
     const result = await this.#programs.run({ task, limits, carryOut });
-    if (result.kind === 'failed') throw this.#error(result.failed);
+    if (result.kind === 'failed') throw withLog(this.#error(result.failed), result.log);
     if (result.kind !== 'done') throw new Error('a program has an outcome');
     return { ...result.outcome, log: result.log };
   }
@@ -103,6 +105,18 @@ export class Scripts {
         throw new Error(`unknown failure ${failed satisfies never}`);
     }
   }
+}
+
+const logs = new WeakMap<object, string>();
+
+function withLog(error: MayflyError, log: string): MayflyError {
+  logs.set(error, log);
+  return error;
+}
+
+/** What a program had printed that ended with this error; undefined for other errors. */
+export function logOf(error: unknown): string | undefined {
+  return typeof error === 'object' && error !== null ? logs.get(error) : undefined;
 }
 
 /** Sub-statuses are small whole numbers; whatever else a script calls a number is none. */

@@ -6,15 +6,14 @@ import { findBelonging } from '../belonging-verbs.js';
 import { namePath, ownerContainer, ownerDatabase, rangeOf } from '../find.js';
 import { fullPartitionKey } from '../partition-header.js';
 import { itemHeaders, type Reply } from '../reply.js';
-import { type CosmosRequest, flag } from '../request.js';
+import type { CosmosRequest } from '../request.js';
 import { renumbered } from '../script-links.js';
+import { logHeaders } from '../script-log.js';
 import { inTransaction } from '../script-run.js';
 
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
-const LOG = 'x-ms-documentdb-script-log-results';
 
 export async function runProcedure(request: CosmosRequest): Promise<Reply> {
-  const wantsLog = flag(request.headers, 'x-ms-documentdb-script-enable-logging');
   const args = argsOf(await request.body());
   const container = ownerContainer(request);
   const name = request.address.names[2] ?? '';
@@ -29,25 +28,11 @@ export async function runProcedure(request: CosmosRequest): Promise<Reply> {
   const path = namePath(request, container);
   const headers = itemHeaders(container, path, rangeOf(container, partition), lsn, charge);
   for (const [each, value] of Object.entries(result.responseValues)) headers.push(each, value);
-  if (wantsLog) headers.push(LOG, logValue(result.log));
+  headers.push(...logHeaders(request, result.log));
   const text = renumbered(result.responseBody ?? '', container, serials);
   if (text.length > ANSWER_BYTES_MAX)
     throw failure('responseTooLarge', { limit: ANSWER_BYTES_MAX });
   return { status: 200, headers, body: text === '' ? undefined : text };
-}
-
-/** What clients take of headers is not much more than this, in all of them together. */
-const LOG_CHARACTERS_MAX = 8192;
-
-function logValue(log: string): string {
-  let value = '';
-  for (const character of log.replace(/\p{Surrogate}/gu, '\ufffd')) {
-    const next = encodeURIComponent(character);
-    if (value.length + next.length > LOG_CHARACTERS_MAX)
-      return `${value}${encodeURIComponent('…')}`;
-    value += next;
-  }
-  return value;
 }
 
 /** As text, which goes into the sandbox as it is. */
