@@ -152,6 +152,15 @@ test('a dropped connection, before and after the operation', async () => {
   ok(await box.read('timeout'), 200);
 });
 
+test('a connection with TLS is dropped as well', async () => {
+  const { text: ca } = ok(await server.raw('GET', '/_mayfly/certificate.pem'), 200);
+  const list = () => server.send('GET', '/dbs', { ca, host: 'localhost' });
+  ok(await list(), 200);
+  await fault({ operation: 'ListDatabases', drop: true, count: 1 });
+  await assert.rejects(list(), { code: 'ECONNRESET' });
+  ok(await list(), 200);
+});
+
 const REFUSED: readonly (readonly [unknown, string])[] = [
   [{ operation: 'ReadItems', status: 503 }, 'operation is "ReadItems"'],
   [{ operation: [], status: 503 }, 'operation is []'],
