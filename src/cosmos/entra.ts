@@ -109,9 +109,9 @@ function principalOf(
   { claims }: Jwt,
   { contributors, readers }: Pick<EntraRules, 'contributors' | 'readers'>,
 ): Principal {
-  const ids = [claims.oid, claims.sub, claims.appid, claims.azp].filter(
-    (each) => typeof each === 'string',
-  );
+  // With a scope, somebody uses the application: the application itself is not who asks.
+  const applications = claims.scp === undefined ? [claims.appid, claims.azp] : [];
+  const ids = [claims.oid, claims.sub, ...applications].filter((each) => typeof each === 'string');
   const isIn = (list: readonly string[]) =>
     list.includes('*') || ids.some((id) => list.includes(id));
   const role = isIn(contributors) ? 'contributor' : isIn(readers) ? 'reader' : undefined;

@@ -221,6 +221,8 @@ describe('verifying', async () => {
     ok(await show(verifying, jwt({}), 'POST', `${box.path}/sprocs/s`, run), 200);
     refused(await show(verifying, rob, 'POST', `${box.path}/sprocs/s`, run), 403, 5302, ROB);
     ok(await show(verifying, rob, 'GET', `${box.path}/sprocs/s`), 200);
+    const user = jwt({ oid: 'user', appid: APP, azp: APP, scp: 'user_impersonation' });
+    refused(await show(verifying, user, ...ACCOUNT), 403, 5301, '[user]');
     const stranger = jwt({ oid: 'stranger' });
     refused(await show(verifying, stranger, ...ACCOUNT), 403, 5301, '[stranger]');
     const read = await show(verifying, stranger, 'GET', `${box.path}/docs/1`, { headers });
