@@ -8,6 +8,10 @@ import type { Engine } from '../../src/engine/engine.js';
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
 import { MemoryStore } from '../../src/engine/kv/memory.js';
+import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
+import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
+import { systemClock } from '../../src/time/clock.js';
+import { systemEntropy } from '../../src/time/entropy.js';
 import {
   type Random,
   randomInteger,
@@ -22,6 +26,7 @@ import type { Place } from './model.suite.js';
 
 const STEPS_MEMORY = 20_000;
 const STEPS_LMDB = 2500;
+const STEPS_POSTGRES = 800;
 const START_MS = 1_700_000_000_001;
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-engine-history-'));
@@ -36,6 +41,19 @@ test('a random history of the engine in memory is the model', () =>
 
 test('a random history of the engine on disk, with new starts, is the model', () =>
   run('lmdb', STEPS_LMDB, true, () => openKvEngine(openLmdb(folder))));
+
+test('a random history of the engine on PostgreSQL, with new starts, is the model', async () => {
+  const cluster = await openCluster();
+  try {
+    const url = cluster.newStore();
+    const { uuid, fraction } = systemEntropy();
+    const { wall } = systemClock();
+    const open = async () => (await openPostgres({ url, server: uuid(), fraction, wall })).engine;
+    await run('postgres', STEPS_POSTGRES, true, open);
+  } finally {
+    await cluster.stop();
+  }
+});
 
 test('T25: a random history with a lazy index in memory is the model', () =>
   run('lazy memory', STEPS_MEMORY / 4, false, () => openKvEngine(new MemoryStore()), 'lazy'));

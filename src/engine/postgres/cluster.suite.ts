@@ -153,6 +153,7 @@ class OwnServer {
   async stop(signal: 'SIGQUIT' | 'SIGINT' = 'SIGINT'): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null) return;
+    child.ref();
     const gone = new Promise((resolve) => child.once('exit', resolve));
     const pid = Number(readFileSync(join(this.#data, 'postmaster.pid'), 'latin1').split('\n')[0]);
     process.kill(pid, signal);
