@@ -212,7 +212,9 @@ export function changesSql(view: View): readonly Sql[] {
     const hashes = held.map(([hash]) => Buffer.from(hash, 'hex'));
     const serials = held.map(([, serial]) => serial);
     statements.push(sql`insert into ${unique}(bucket, u, serial)
-      select ${bucket}, * from unnest(${hashes}::bytea[], ${serials}::bigint[])
+      select h.bucket, u.* from ${schema.head} h,
+        unnest(${hashes}::bytea[], ${serials}::bigint[]) u
+      where h.bucket = ${bucket} and h.id = ${container.id}
       on conflict (bucket, u) do update set serial = excluded.serial`);
   }
   return statements;
@@ -225,7 +227,8 @@ function upsertSql(view: View, stored: Parameters<typeof columnsOf>[1]): Sql {
   );
   const arrays = columns.reduce((before, column) => sql`${before}, ${column}`);
   return sql`insert into ${schema.of(container.id).items}(bucket, ${COLUMNS})
-    select ${bucket}::int, * from unnest(${arrays})
+    select h.bucket, u.* from ${schema.head} h, unnest(${arrays}) u
+    where h.bucket = ${bucket} and h.id = ${container.id}
     on conflict (bucket, serial) do update set ${NEW_VALUES}`;
 }
 

@@ -1,19 +1,24 @@
 // The containers of a database: their definitions, buckets and tables.
 import { type Container, ContainerGone } from '../engine.js';
-import type { Pool } from './connection.js';
+import { type Dialect, plain } from './citus.js';
+import type { Lease, Pool } from './connection.js';
 import { headSql, type Place } from './head.js';
 import { containerTables, type Schema } from './schema.js';
 import { raw, type Sql, sql } from './sql.js';
 
-const BUCKET = 0;
+/** Buckets are fixed, so they are kept in mind; with more containers the list begins anew. */
+const KNOWN_MAX = 5_000;
 
 export class Containers {
   readonly #pool: Pool;
   readonly #schema: Schema;
+  readonly #dialect: Dialect;
+  readonly #buckets = new Map<string, number>();
 
-  constructor(pool: Pool, schema: Schema) {
+  constructor(pool: Pool, schema: Schema, dialect: Dialect) {
     this.#pool = pool;
     this.#schema = schema;
+    this.#dialect = dialect;
   }
 
   async list(): Promise<readonly Container[]> {
@@ -24,33 +29,53 @@ export class Containers {
   }
 
   async placeOf(container: Container): Promise<Place> {
-    return { schema: this.#schema, container, bucket: BUCKET };
+    return { schema: this.#schema, container, bucket: await this.#bucketOf(container.id) };
+  }
+
+  async #bucketOf(id: string): Promise<number> {
+    if (this.#dialect === plain) return 0;
+    const known = this.#buckets.get(id);
+    if (known !== undefined) return known;
+    const { rows } = await this.#pool.ask(
+      sql`select bucket from ${this.#schema.container} where id = ${id}`,
+    );
+    const bucket = rows[0]?.[0] as number | undefined;
+    if (bucket === undefined) throw new ContainerGone(`the engine has no container '${id}'`);
+    if (this.#buckets.size >= KNOWN_MAX) this.#buckets.clear();
+    this.#buckets.set(id, bucket);
+    return bucket;
   }
 
   async create(container: Container): Promise<void> {
     const { id } = container;
-    await this.#pool.transact(async (lease) => {
+    const { newBucket, distribute } = this.#dialect;
+    await this.#define(async (lease) => {
       await lease.query(sql`lock table ${this.#schema.container} in share row exclusive mode`);
       const { rows } = await lease.query(
         sql`select from ${this.#schema.container} where id = ${id}`,
       );
       if (rows.length > 0) throw new Error(`the engine has '${id}' already`);
-      for (const statement of containerTables(this.#schema, container)) {
+      const bucket = await newBucket(lease, this.#schema);
+      for (const statement of [
+        ...containerTables(this.#schema, container),
+        ...distribute(this.#schema, id),
+        ...indexesFor(this.#schema, container),
+      ]) {
         await lease.query(statement);
       }
-      for (const statement of indexesFor(this.#schema, container)) await lease.query(statement);
       await lease.query(sql`insert into ${this.#schema.container}(id, bucket, definition)
-        values (${id}, ${BUCKET}, ${JSON.stringify(container)})`);
+        values (${id}, ${bucket}, ${JSON.stringify(container)})`);
       await lease.query(sql`insert into ${this.#schema.head}
         (bucket, id, lsn, serial, items, bytes, writers)
-        values (${BUCKET}, ${id}, 0, 1, 0, 0, '{}')`);
+        values (${bucket}, ${id}, 0, 1, 0, 0, '{}')`);
     });
   }
 
   async alter(container: Container): Promise<void> {
     const { id } = container;
-    await this.#pool.transact(async (lease) => {
-      await lease.query(headSql(await this.placeOf(container), true));
+    const place = await this.placeOf(container);
+    await this.#define(async (lease) => {
+      await lease.query(headSql(place, true));
       const { rowCount } = await lease.query(sql`update ${this.#schema.container}
         set definition = ${JSON.stringify(container)} where id = ${id}`);
       if (rowCount === 0) throw new ContainerGone(`the engine has no container '${id}'`);
@@ -60,16 +85,24 @@ export class Containers {
 
   async drop(id: string): Promise<void> {
     const { items, unique } = this.#schema.of(id);
-    await this.#pool.transact(async (lease) => {
+    const { head, container, lease: leases } = this.#schema;
+    const { rows } = await this.#pool.ask(sql`select bucket from ${container} where id = ${id}`);
+    const bucket = rows[0]?.[0];
+    if (bucket === undefined) return;
+    await this.#define(async (lease) => {
       // In the order that writers lock in.
-      await lease.query(
-        sql`delete from ${this.#schema.head} where bucket = ${BUCKET} and id = ${id}`,
-      );
-      await lease.query(sql`delete from ${this.#schema.container} where id = ${id}`);
-      await lease.query(
-        sql`delete from ${this.#schema.lease} where bucket = ${BUCKET} and id = ${id}`,
-      );
+      await lease.query(sql`delete from ${head} where bucket = ${bucket} and id = ${id}`);
+      await lease.query(sql`delete from ${container} where id = ${id}`);
+      await lease.query(sql`delete from ${leases} where bucket = ${bucket} and id = ${id}`);
       await lease.query(sql`drop table if exists ${items}, ${unique}`);
+    });
+    this.#buckets.delete(id);
+  }
+
+  #define(work: (lease: Lease) => Promise<void>): Promise<void> {
+    return this.#pool.transact(async (lease) => {
+      for (const statement of this.#dialect.defining) await lease.query(statement);
+      await work(lease);
     });
   }
 }

@@ -10,6 +10,16 @@ const { uuid, fraction } = systemEntropy();
 let cluster: Cluster | undefined;
 after(() => cluster?.stop());
 
+const citusUrl = process.env.TEST_CITUS_URL;
+if (citusUrl) {
+  describeEngine('Citus', async () => {
+    const url = new URL(citusUrl);
+    url.searchParams.set('schema', `t${uuid().replaceAll('-', '')}`);
+    const { wall } = systemClock();
+    return (await openPostgres({ url: url.href, server: uuid(), fraction, wall })).engine;
+  });
+}
+
 describeEngine('PostgreSQL', async () => {
   cluster = await openCluster();
   const { wall } = systemClock();

@@ -24,6 +24,7 @@ import {
 } from '../engine.js';
 import { readChanges } from './changes.js';
 import { checkContainer } from './check.js';
+import type { Dialect } from './citus.js';
 import { Committer } from './committer.js';
 import { type Answer, Pool, type Row } from './connection.js';
 import { Containers } from './containers.js';
@@ -36,7 +37,7 @@ import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
 import { Schema } from './schema.js';
 import { prepareSchema } from './set-up.js';
-import { sql } from './sql.js';
+import { raw, sql } from './sql.js';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, `?schema=` names another schema than mayfly. */
@@ -62,10 +63,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Opened> {
     ...(connectionsMax === undefined ? {} : { ownMax: connectionsMax }),
   });
   try {
-    await prepareSchema(pool, schema);
+    const dialect = await prepareSchema(pool, schema);
     const presence = new Presence(pool, schema, options.server, options.wall);
     await presence.beat();
-    return { engine: new PostgresEngine(pool, schema, presence), presence };
+    return { engine: new PostgresEngine(pool, schema, presence, dialect), presence };
   } catch (error) {
     await pool.close();
     throw error;
@@ -93,17 +94,19 @@ class PostgresEngine implements Engine {
   readonly #pool: Pool;
   readonly #schema: Schema;
   readonly #presence: Presence;
+  readonly #dialect: Dialect;
   readonly #leases: Leases;
   readonly #containers: Containers;
   readonly #committers = new Map<string, Committer>();
   #groups = 0;
 
-  constructor(pool: Pool, schema: Schema, presence: Presence) {
+  constructor(pool: Pool, schema: Schema, presence: Presence, dialect: Dialect) {
     this.#pool = pool;
     this.#schema = schema;
     this.#presence = presence;
     this.#leases = new Leases(pool, presence);
-    this.#containers = new Containers(pool, schema);
+    this.#dialect = dialect;
+    this.#containers = new Containers(pool, schema, dialect);
   }
 
   containers(): Promise<readonly Container[]> {
@@ -131,7 +134,7 @@ class PostgresEngine implements Engine {
 
   async size(): Promise<number> {
     const { rows } = await this.#pool.ask(sql`select
-      coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+      coalesce(sum(${this.#dialect.bytesOf(raw('c.oid'))}), 0)::bigint
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where n.nspname = ${this.#schema.name} and c.relkind = 'r'`);
     return rows[0]?.[0] as number;

@@ -1,4 +1,5 @@
 // Makes the shared tables where they are missing, and refuses a database that a newer Mayfly wrote.
+import { type Dialect, dialectOf } from './citus.js';
 import { codeOf, type Pool } from './connection.js';
 import { FORMAT_VERSION, type Schema, sharedTables } from './schema.js';
 import { sql } from './sql.js';
@@ -7,10 +8,13 @@ const ATTEMPTS_MAX = 10;
 /** What `if not exists` says when another server does the same at the same moment. */
 const AT_ONCE = ['23505', '42P06', '42P07', '42710', 'XX000'];
 
-export async function prepareSchema(pool: Pool, schema: Schema): Promise<void> {
+/** Answers what kind of server it is. */
+export async function prepareSchema(pool: Pool, schema: Schema): Promise<Dialect> {
+  const dialect = await dialectOf(pool);
   for (let attempt = 0; ; attempt += 1) {
     try {
-      for (const statement of sharedTables(schema)) await pool.ask(statement);
+      const statements = [...sharedTables(schema), ...dialect.prepare(schema)];
+      for (const statement of statements) await pool.ask(statement);
       break;
     } catch (error) {
       if (!AT_ONCE.includes(codeOf(error)) || attempt === ATTEMPTS_MAX) throw error;
@@ -26,4 +30,5 @@ export async function prepareSchema(pool: Pool, schema: Schema): Promise<void> {
       `The schema '${schema.name}' has format ${format}, and this version of Mayfly writes format ${FORMAT_VERSION}.`,
     );
   }
+  return dialect;
 }
