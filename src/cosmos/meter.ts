@@ -47,5 +47,5 @@ const CHARGE = 'x-ms-request-charge';
 /** What is spent is what the client is told. */
 function chargeIn({ headers }: Reply): number {
   const at = headers[0] === CHARGE ? 0 : headers.indexOf(CHARGE);
-  return Number(headers[at + 1]);
+  return Number(headers[at + 1]) || 0;
 }

@@ -2,7 +2,12 @@
 // stands still until somebody was refused, so that a slow machine cannot pay for everything first.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { BulkOperationType, type Container, CosmosClient } from '@azure/cosmos';
+import {
+  BulkOperationType,
+  ChangeFeedStartFrom,
+  type Container,
+  CosmosClient,
+} from '@azure/cosmos';
 import { start, VirtualClock } from '../../src/main.js';
 
 const clock = new VirtualClock();
@@ -145,6 +150,45 @@ test('queries and feeds get through, page by page', async () => {
     container.items.query('SELECT c.id FROM c WHERE c.pk = "p"', { maxItemCount: 5 }).fetchAll(),
   );
   assert.equal(resources.length, 30);
+});
+
+test('charges as the SDK tells them', async () => {
+  const container = await newContainer(10_000);
+  clock.unfreeze();
+  const item = { id: '1', pk: 'p', pad: 'x'.repeat(990) };
+  const created = await container.items.create(item);
+  assert.ok(created.requestCharge >= 5.5 && created.requestCharge <= 6, `${created.requestCharge}`);
+  const one = container.item('1', 'p');
+  assert.equal((await one.read()).requestCharge, 1);
+  assert.equal((await container.item('none', 'p').read()).requestCharge, 1);
+  const half = Math.round(created.requestCharge * 150) / 100;
+  assert.equal((await one.replace(item)).requestCharge, half);
+  assert.equal((await container.items.upsert(item)).requestCharge, half);
+  const patched = await one.patch([{ op: 'set', path: '/n', value: 1 }]);
+  assert.ok(patched.requestCharge > half, 'one more value is indexed');
+  const large = { id: '2', pk: 'p', pad: 'x'.repeat(102_400) };
+  assert.ok((await container.items.create(large)).requestCharge > 50);
+  assert.ok(Math.abs((await container.item('2', 'p').read()).requestCharge - 10) < 0.1);
+  assert.ok((await container.item('2', 'p').delete()).requestCharge > 50);
+  for (let index = 0; index < 40; index++)
+    await container.items.create({ id: `q${index}`, pk: 'p' });
+  const spent = async (maxItemCount: number) => {
+    const options = { maxItemCount, partitionKey: 'p' };
+    const pages = container.items.query('SELECT * FROM c', options).getAsyncIterator();
+    let sum = 0;
+    for await (const { requestCharge } of pages) sum += requestCharge;
+    return sum;
+  };
+  const [whole, paged] = [await spent(1000), await spent(7)];
+  assert.ok(Math.abs(paged / whole - 1) < 0.1, `${paged} by pages, ${whole} at once`);
+  const feed = container.items.getChangeFeedIterator({
+    maxItemCount: 100,
+    changeFeedStartFrom: ChangeFeedStartFrom.Beginning(),
+  });
+  const news = await feed.readNext();
+  assert.ok(news.requestCharge > 1 && news.count === 41, `${news.requestCharge}, ${news.count}`);
+  const nothing = await feed.readNext();
+  assert.deepEqual([nothing.statusCode, nothing.requestCharge], [304, 1]);
 });
 
 test('throughput is read and replaced through the SDK', async () => {
