@@ -69,6 +69,29 @@ test('of several servers that create the same database, one does', async () => {
   }
 });
 
+test('of several servers that create the same user one does, and tokens of one end on all', async () => {
+  const path = await newContainer('tokens', -1);
+  ok(
+    await first.send('POST', `${path}/docs`, { body: { id: '1', pk: 'a' }, headers: key('a') }),
+    201,
+  );
+  const users = '/dbs/tokens/users';
+  const body = { id: 'ann' };
+  const answers = await Promise.all(servers.map((each) => each.send('POST', users, { body })));
+  assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409]);
+  await everywhere(`${users}/ann`);
+  const permission = { id: 'p', permissionMode: 'Read', resource: path.slice(1) };
+  const feed = `${users}/ann/permissions`;
+  const made = ok(await second.send('POST', feed, { body: permission }), 201);
+  const headers = { authorization: encodeURIComponent(String(made.json._token)), ...key('a') };
+  const read = async (server: Server) =>
+    (await server.raw('GET', `${path}/docs/1`, { headers })).status;
+  for (const server of servers) await until(async () => (await read(server)) === 200, 'a token');
+  ok(await third.send('DELETE', `${users}/ann`), 204);
+  assert.equal(await read(third), 401);
+  for (const server of servers) await until(async () => (await read(server)) === 401, 'its end');
+});
+
 test('T10: of those who create over an expired item, one wins each round', async () => {
   const path = await newContainer('expired', -1);
   for (let round = 0; round < 15; round++) {
