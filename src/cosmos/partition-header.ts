@@ -85,7 +85,7 @@ export function checkPartitionKey(
 export function scopeOf(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
-  goneRanges: 'refused' | 'finished' = 'refused',
+  goneRanges: 'refused' | 'answered' = 'refused',
 ): Scope {
   const given = partitionKey(header(headers, 'x-ms-documentdb-partitionkey'), container);
   const span = intersect(rangeSpan(headers, container, goneRanges), epkSpan(headers));
@@ -117,13 +117,13 @@ function partitionKey(
 }
 
 /**
- * Some clients write `containerRid,rangeId`. A range that was split is gone, but what has begun in
- * it may be finished: together its children still are what it was.
+ * Some clients write `containerRid,rangeId`. A range that was split is gone, but can be answered
+ * for: together its children still are what it was.
  */
 function rangeSpan(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
-  goneRanges: 'refused' | 'finished',
+  goneRanges: 'refused' | 'answered',
 ): EpkSpan | undefined {
   const text = header(headers, 'x-ms-documentdb-partitionkeyrangeid');
   if (text === undefined || text === '') return undefined;
@@ -131,7 +131,7 @@ function rangeSpan(
   if (!match) throw failure('rangeIdInvalid', { value: text });
   const id = Number(match[2]);
   const isMeant = (range: PartitionRange) =>
-    range.id === id || (goneRanges === 'finished' && range.parents.includes(id));
+    range.id === id || (goneRanges === 'answered' && range.parents.includes(id));
   const [first, ...more] = container.ranges.filter(isMeant);
   if (first) return { from: first.from, to: (more.at(-1) ?? first).to };
   throw failure('rangeGone', { id: match[2] ?? '', rid: containerRid(container) });

@@ -13,10 +13,10 @@ import { checkSession } from '../session.js';
 
 export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const container = ownerContainer(request);
+  // Some SDK, once told that a range is gone, asks it for ever: theirs are answered.
+  const correlated = header(request.headers, 'x-ms-cosmos-correlated-activityid');
+  const scope = scopeOf(request.headers, container, correlated ? 'answered' : 'refused');
   const wanted = pageOf(request.headers);
-  // Clients that do not go on in the children of a split range would ask the parent for ever.
-  const hasBegun = wanted.continuation !== undefined;
-  const scope = scopeOf(request.headers, container, hasBegun ? 'finished' : 'refused');
   const asked = askedMetrics(request.headers);
   const text = await request.body();
   const took = stopwatch();
@@ -42,7 +42,6 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   headers.push('x-ms-item-count', String(page.rows.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
   headers.push(...metricsHeaders(asked, page, { compileMs, lowerMs, totalMs: took() }));
-  const correlated = header(request.headers, 'x-ms-cosmos-correlated-activityid');
   if (correlated) headers.push('x-ms-cosmos-correlated-activityid', correlated);
   const rid = containerRid(container);
   return { status: 200, headers, body: rowsBody(rid, 'Documents', page.rows) };
