@@ -15,6 +15,7 @@ import {
 } from '../../value/bson/value.js';
 import { mongoFailure, mongoLocation } from '../../value/mongo-errors.js';
 import { type Argument, between, fixed, named, unary, variadic } from './arguments.js';
+import { spend } from './effort.js';
 import { integerArgument, nameOfType } from './numbers.js';
 import type { Operators } from './scope.js';
 
@@ -32,6 +33,7 @@ export const arrayOperators: Operators = {
       if (!isArray(value)) {
         throw mongoLocation(28664, `$concatArrays only supports arrays, not ${nameOfType(value)}`);
       }
+      spend(value.length);
       for (const element of value) joined.push(element);
     }
     return joined;
@@ -190,6 +192,7 @@ function range(values: readonly Argument[]): Argument {
   if (count > RANGE_MAX) {
     throw mongoFailure('ExceededMemoryLimit', `$range would be longer than ${RANGE_MAX} elements`);
   }
+  spend(count);
   return Array.from({ length: count }, (_, at) => int32(from + at * step));
 }
 

@@ -7,6 +7,7 @@ import { mongoFailure, mongoLocation } from '../../value/mongo-errors.js';
 import { isTruthy } from '../filter/elements.js';
 import { compareBySort, compileSort } from '../sort.js';
 import { namedOperands } from './arguments.js';
+import { checkSize, spend } from './effort.js';
 import { nameOfType } from './numbers.js';
 import type { Compiler, Expression, Operators } from './scope.js';
 
@@ -39,6 +40,7 @@ export const iterationOperators: Operators = {
       if (isNullish(array)) return null;
       if (!isArray(array))
         throw mongoLocation(16883, `input to $map must be an array not ${nameOfType(array)}`);
+      spend(array.length);
       return array.map((element) => {
         scope.slots[slot] = element;
         return body(scope) ?? null;
@@ -56,6 +58,7 @@ export const iterationOperators: Operators = {
       if (isNullish(array)) return null;
       if (!isArray(array))
         throw mongoLocation(28651, `input to $filter must be an array not ${nameOfType(array)}`);
+      spend(array.length);
       const count = limitOf(most?.(scope));
       const kept: Value[] = [];
       for (const element of array) {
@@ -82,12 +85,15 @@ export const iterationOperators: Operators = {
           `$reduce requires that 'input' be an array, found: ${nameOfType(array)}`,
         );
       }
+      spend(array.length);
       let value = initial(scope);
-      for (const element of array) {
+      for (const [step, element] of array.entries()) {
         scope.slots[thisSlot] = element;
         scope.slots[valueSlot] = value;
         value = body(scope);
+        if (step % STEPS_PER_CHECK === 0) checkSize(value);
       }
+      checkSize(value);
       return value;
     };
   },
@@ -104,10 +110,14 @@ export const iterationOperators: Operators = {
           `The input argument to $sortArray must be an array, but was of type: ${nameOfType(array)}`,
         );
       }
+      spend(array.length);
       return array.toSorted(order());
     };
   },
 };
+
+/** A value that doubles with each step has grown by 2^16 at the most when it is looked at. */
+const STEPS_PER_CHECK = 16;
 
 function elementBody(
   as: Value | undefined,

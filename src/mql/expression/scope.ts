@@ -2,6 +2,7 @@
 import type { Value } from '../../value/bson/value.js';
 import type { Language } from '../language.js';
 import type { Row } from '../row.js';
+import { startEffort } from './effort.js';
 
 export interface Scope {
   readonly row: Row;
@@ -26,6 +27,7 @@ export type Operator = (operand: Value, compiler: Compiler, name: string) => Exp
 export type Operators = Readonly<Record<string, Operator>>;
 
 export function scopeOf(row: Row): Scope {
+  startEffort();
   return { row, slots: [] };
 }
 

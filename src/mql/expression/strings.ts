@@ -16,6 +16,7 @@ import {
 } from '../../value/bson/value.js';
 import { mongoLocation } from '../../value/mongo-errors.js';
 import { type Argument, between, fixed, named, unary, variadic } from './arguments.js';
+import { checkLength } from './effort.js';
 import { integerArgument, nameOfType } from './numbers.js';
 import type { Operators } from './scope.js';
 
@@ -27,6 +28,7 @@ export const stringOperators: Operators = {
       if (typeof value !== 'string') {
         throw mongoLocation(16702, `$concat only supports strings, not ${nameOfType(value)}`);
       }
+      checkLength(text.length + value.length);
       text += value;
     }
     return text;
@@ -194,6 +196,13 @@ function trimming(left: boolean, right: boolean) {
   });
 }
 
+function countOf(text: string, part: string): number {
+  if (part === '') return text.length + 1;
+  let count = 0;
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) count++;
+  return count;
+}
+
 function replaced(
   input: Argument,
   find: Argument,
@@ -207,5 +216,6 @@ function replaced(
   });
   const [text, from, to] = parts;
   if (text === undefined || from === undefined || to === undefined) return null;
+  checkLength(text.length + countOf(text, from) * to.length);
   return replace(text, from, to);
 }

@@ -210,9 +210,12 @@ class Joining {
     run: Run,
   ): Promise<readonly Row[]> {
     if (!this.#pipeline) return candidates ?? [];
-    if (candidates) return await gather(this.#pipeline(rowsOf(candidates), run), run, '$lookup');
-    if (dependsOnRow)
-      return await gather(this.#pipeline(await this.#all(run), run), run, '$lookup');
+    const inner: Run = { pace: run.pace, memory: run.memory.nested() };
+    if (candidates)
+      return await gather(this.#pipeline(rowsOf(candidates), inner), inner, '$lookup');
+    if (dependsOnRow) {
+      return await gather(this.#pipeline(await this.#all(run), inner), inner, '$lookup');
+    }
     this.#result ??= await gather(this.#pipeline(await this.#all(run), run), run, '$lookup');
     return this.#result;
   }
@@ -313,7 +316,8 @@ function graphLookup(spec: Document, context: StageContext): Stage {
     for await (const batch of input) {
       const made: Row[] = [];
       for (const row of batch) {
-        const found = await reachable(graph, row, context.host, run, fold);
+        const inner: Run = { pace: run.pace, memory: run.memory.nested() };
+        const found = await reachable(graph, row, context.host, inner, fold);
         made.push(Row.ofDocument(replaced(row.document, graph.as, found), row.meta));
       }
       yield made;

@@ -31,6 +31,11 @@ export class Memory {
   free(bytes: number): void {
     this.#bytes -= bytes;
   }
+
+  /** What is left, for work whose memory is given back as a whole. */
+  nested(): Memory {
+    return new Memory(this.#bytesMax - this.#bytes);
+  }
 }
 
 export class Pace {
