@@ -10,6 +10,8 @@ export interface Limits {
   /** After this time, or so many operations, a script is told that no more are accepted. */
   readonly acceptMs: number;
   readonly operationsMax: number;
+  /** All writes become one commit, for which everybody waits. */
+  readonly writesMax: number;
   readonly stackBytes: number;
 }
 

@@ -2,15 +2,20 @@
 // time. A thread whose script failed is thrown away with whatever the script left in it.
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { type Alarm, later } from '../time/clock.js';
+import { type Alarm, breathe, later, stopwatch } from '../time/clock.js';
 import { failure } from '../value/errors.js';
 import type { Answer, FromWorker, Limits, Operation, Result, Task, ToWorker } from './messages.js';
 
 /** Two at least, so that one script that takes its time does not keep all others waiting. */
 const THREADS_MAX = Math.max(2, Math.min(4, availableParallelism() - 1));
 const WAITING_MAX = 200;
-/** How much longer than its time a script may take before its thread is ended from outside. */
-const GRACE_MS = 500;
+/**
+ * How much longer than its time a script may take before its thread is ended from outside. To get
+ * ready is part of it, which takes a while on a busy machine.
+ */
+const GRACE_MS = 2000;
+/** After so long with the operations of a script everybody else has a turn. */
+const TURN_MS = 3;
 const THREAD_LIMITS = { stackSizeMb: 4, maxOldGenerationSizeMb: 256 };
 
 export interface Job {
@@ -104,6 +109,7 @@ class Thread {
   #underway: Underway | undefined;
   /** Operations one after the other, in the order in which they were asked for. */
   #carried: Promise<void> = Promise.resolve();
+  #turn = stopwatch();
 
   constructor() {
     this.#isReady = new Promise((resolve) => {
@@ -147,6 +153,10 @@ class Thread {
   }
 
   async #carryOut(underway: Underway | undefined, operation: Operation): Promise<void> {
+    if (this.#turn() > TURN_MS) {
+      await breathe();
+      this.#turn = stopwatch();
+    }
     // What a script asked for before it ended badly is not done any more.
     if (!underway?.carryOut || underway !== this.#underway) return;
     try {

@@ -15,6 +15,7 @@ export class ProgramRun {
   readonly #main: QuickJSHandle;
   readonly #send: (operation: Operation) => void;
   #asked = 0;
+  #written = 0;
   #waiting = 0;
   #log = '';
 
@@ -97,8 +98,11 @@ export class ProgramRun {
   }
 
   #ask(operation: Omit<Operation, 'number'>): number {
-    const { acceptMs, operationsMax } = this.#limits;
+    const { acceptMs, operationsMax, writesMax } = this.#limits;
+    const isWrite = operation.name !== 'read' && operation.name !== 'query';
     if (this.#asked >= operationsMax || this.#sandbox.elapsed() > acceptMs) return 0;
+    if (isWrite && this.#written >= writesMax) return 0;
+    if (isWrite) this.#written += 1;
     this.#asked += 1;
     this.#waiting += 1;
     this.#send({ number: this.#asked, ...operation });

@@ -18,6 +18,7 @@ const STACK_BYTES = 256 * 1024;
 /** The share of its time after which a script is told to come to an end. */
 const ACCEPTING_SHARE = 0.8;
 const OPERATIONS_MAX = 5000;
+const WRITES_MAX = 2000;
 const CHECK_MS = 5000;
 
 /** An error that a script has thrown: its number is the sub-status. */
@@ -49,6 +50,7 @@ export class Scripts {
       timeMs,
       acceptMs: timeMs * ACCEPTING_SHARE,
       operationsMax: OPERATIONS_MAX,
+      writesMax: WRITES_MAX,
       stackBytes: STACK_BYTES,
     };
   }

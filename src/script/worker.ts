@@ -15,6 +15,7 @@ const WARM_UP_LIMITS: Limits = {
   timeMs: 10_000,
   acceptMs: 0,
   operationsMax: 0,
+  writesMax: 0,
   stackBytes: 256 * 1024,
 };
 

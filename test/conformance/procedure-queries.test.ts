@@ -2,7 +2,7 @@
 // and in JavaScript; and writers beside them.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Box, type Json, keyHeader, ok, type Reply, refused, serve } from './support.suite.js';
+import { type Box, type Json, keyHeader, ok, type Reply, serve } from './support.suite.js';
 
 const server = await serve({ scriptTimeMs: 20_000 });
 let count = 0;
@@ -275,5 +275,10 @@ test('operations are accepted until there were too many', async () => {
     __.response.setBody(n);
   }`;
   assert.equal(await answer(box, body), 5000);
-  refused(await box.read('none'), 404, 0);
+  const writing = `function () {
+    let n = 0;
+    while (__.upsertDocument(__.getSelfLink(), { id: 'x', pk: 'p' })) n++;
+    __.response.setBody([n, __.readDocument(__.getAltLink() + '/docs/x', () => {})]);
+  }`;
+  assert.deepEqual(await answer(box, writing), [2000, true]);
 });
