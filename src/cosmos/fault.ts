@@ -9,9 +9,12 @@ import { chargeText, type Reply } from './reply.js';
 /** Nothing is answered: the connection ends. */
 export class Dropped extends Error {}
 
-export async function struck(fault: Fault, run: () => Promise<Reply>): Promise<Reply> {
-  const { delayMs, when, effect } = fault.rule;
+export async function late({ rule: { delayMs } }: Fault): Promise<void> {
   if (delayMs > 0) await rest(delayMs);
+}
+
+export async function struck(fault: Fault, run: () => Promise<Reply>): Promise<Reply> {
+  const { when, effect } = fault.rule;
   if (effect.kind === 'delay') return run();
   // An operation that fails by itself has its own answer to be lost.
   if (when === 'after') await run().catch(rethrowDefect);

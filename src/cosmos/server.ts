@@ -17,7 +17,7 @@ import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
 import { corsHeaders, preflight } from './cors.js';
 import { checkPrincipal, type Entra, entraReader } from './entra.js';
-import { Dropped, struck } from './fault.js';
+import { Dropped, late, struck } from './fault.js';
 import { ridLink } from './find.js';
 import { metered } from './meter.js';
 import { refusalPlace } from './refusal-place.js';
@@ -102,13 +102,15 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
+  const fault = face.faults.isIdle ? undefined : face.faults.strike(targetOf(route, address));
+  // A request that is late begins when it arrives.
+  if (fault) await late(fault);
   const token = typeof access === 'object' ? access : undefined;
   if (token?.kind === 'principal') checkPrincipal(token, route, address);
   const permit = token?.kind === 'permit' ? token : undefined;
   const request = requestOf(face, exchange, address, activityId, tokens, permit);
   if (permit) await checkPermit(permit, route, request);
   const run = () => (route.metered ? metered(request, route.handle) : route.handle(request));
-  const fault = face.faults.isIdle ? undefined : face.faults.strike(targetOf(route, address));
   try {
     return await (fault ? struck(fault, run) : run());
   } catch (error) {

@@ -139,6 +139,16 @@ test('a delay makes the request late and does nothing else to it', async () => {
   assert.ok(Date.now() - started >= 59);
 });
 
+test('T10: a late request finds what is there when it arrives', async () => {
+  const box = await server.box({ defaultTtl: 1 });
+  ok(await box.create({ id: '1', pk: 'p' }), 201);
+  const name = await fault({ operation: 'ReadItem', delay: '100ms' });
+  const reading = box.read('1');
+  while ((await counts(name))[0] === 0);
+  server.clock.advance(1000);
+  ok(await reading, 404);
+});
+
 test('a dropped connection, before and after the operation', async () => {
   const box = await server.box();
   await fault({ operation: 'CreateItem', drop: true, count: 1 });
