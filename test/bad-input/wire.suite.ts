@@ -24,7 +24,8 @@ export interface Exchange {
   readonly outcome: 'ended' | 'enough' | 'timeout';
 }
 
-export const WAIT_MS = 5000;
+/** Scripts are compiled in threads of their own, for which a loaded machine takes its time. */
+export const WAIT_MS = 20_000;
 const LEAVE_AFTER_MS = 2;
 
 /** What the server takes a path apart to, done again here; escapes that are none stay. */
