@@ -11,6 +11,7 @@ import { purgePart } from './purge.js';
 import { queryPart } from './query.js';
 import { readPart } from './read.js';
 import { openReport, type Report } from './report.js';
+import { scaleOutPart } from './scale-out.js';
 import { scriptsPart } from './scripts.js';
 import { startPart } from './start.js';
 import { ttlPart } from './ttl.js';
@@ -41,6 +42,7 @@ const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<voi
   container: containerPart,
   leftovers: leftoversPart,
   scripts: scriptsPart,
+  postgres: scaleOutPart,
 };
 
 async function main(): Promise<void> {

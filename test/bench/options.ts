@@ -13,6 +13,7 @@ export const PARTS = [
   'container',
   'leftovers',
   'scripts',
+  'postgres',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
