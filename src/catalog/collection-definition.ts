@@ -128,8 +128,17 @@ function rulesOf({ keys }: CollectionIndex): readonly IndexRule[] {
   if (keys.some(({ path }) => path === '$**')) return [{ path: ['d'], below: true, include: true }];
   return keys
     .filter(({ path, kind }) => isOrdered(kind) && path !== WRITTEN_FIELD && path !== '_id')
-    .flatMap(({ path }) => imagePaths(path))
+    .flatMap(({ path }) => indexedPaths(path))
     .map((path) => ({ path, below: false, include: true }));
+}
+
+/** Those of the field, and those on the way to it, which tell whether there are arrays. */
+function indexedPaths(path: string): readonly IndexPath[] {
+  const forms = imagePaths(path);
+  if (forms.length === 0) return [];
+  const names = path.split('.');
+  const above = names.slice(0, -1).map((_, at) => plainPath(names.slice(0, at + 1).join('.')));
+  return [...above, ...forms];
 }
 
 function isOrdered(kind: IndexKey['kind']): boolean {

@@ -44,6 +44,7 @@ export class Collections {
   readonly #tools: CatalogTools;
   readonly #documentTtl: boolean;
   readonly #records = new Map<string, MongoUserRecord>();
+  readonly #byEngine = new Map<string, StoredCollection>();
   readonly #byDatabase = new Map<Serial, Map<string, StoredCollection>>();
 
   constructor(tools: CatalogTools, documentTtl: boolean) {
@@ -53,6 +54,11 @@ export class Collections {
 
   find(database: Database, id: string): StoredCollection | undefined {
     return this.#byDatabase.get(database.serial)?.get(id);
+  }
+
+  /** By the id its container has in the engine: as it is now. */
+  ofEngine(id: string): StoredCollection | undefined {
+    return this.#byEngine.get(id);
   }
 
   in(database: Database): readonly StoredCollection[] {
@@ -173,6 +179,7 @@ export class Collections {
     const collection = { ...system, definition, indexVersion, engine };
     const siblings = this.#byDatabase.get(database) ?? new Map<string, StoredCollection>();
     this.#byDatabase.set(database, siblings.set(definition.id, collection));
+    this.#byEngine.set(engine.id, collection);
     return collection;
   }
 
@@ -188,6 +195,7 @@ export class Collections {
 
   async #forget(collection: StoredCollection): Promise<void> {
     this.#byDatabase.get(collection.database)?.delete(collection.definition.id);
+    this.#byEngine.delete(collection.engine.id);
     await this.#tools.dropEngine(collection.engine.id);
   }
 }

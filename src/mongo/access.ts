@@ -18,7 +18,7 @@ import {
   type Value,
 } from '../value/bson/value.js';
 import { KeyBracket, keyText } from '../value/bson-key.js';
-import { valueAt } from '../value/path.js';
+import type { Scalar } from '../value/partition-key.js';
 
 export interface Access {
   /** One after the other; more than one may lead to the same document. */
@@ -78,7 +78,7 @@ export async function accessFor(
     const filters = filtersFor(finding, field, path === '_id' ? ID : plainPath(path));
     if (filters.length === 0 || !isKnown(finding, path)) continue;
     if (path === '_id' || !(await hasArrays(finding, path))) plain.push(...filters);
-    else through.push(field);
+    else if (field.operator === '$eq' || field.operator === '$in') through.push(field);
   }
   const order = await orderFor(finding, sort);
   if (plain.length > 0 || (order && through.length === 0)) {
@@ -126,12 +126,15 @@ function plainAccess(
 }
 
 /** A document may be found by any of its elements, so one condition is followed on all paths. */
-function arrayAccess(finding: Finding, field: FieldNode): Access {
-  const requests = imagePaths(field.path.text).map((path) => {
-    const [filter] = filtersFor(finding, field, path);
-    return { ...EVERYTHING, filter };
-  });
-  const index = indexOver(finding.collection, [plainPath(field.path.text)]);
+function arrayAccess(finding: Finding, { path, operator, operand }: FieldNode): Access {
+  const values = operator === '$in' && isArray(operand) ? operand : [operand];
+  const requests = imagePaths(path.text).flatMap((form) =>
+    values.map((value) => {
+      const text = exactText(finding, value) ?? '';
+      return { ...EVERYTHING, filter: { op: '=', path: form, value: text } as const };
+    }),
+  );
+  const index = indexOver(finding.collection, [plainPath(path.text)]);
   return { requests, isOrdered: false, index, mayRepeat: true };
 }
 
@@ -158,24 +161,31 @@ function indexOver(
 
 /** Whether some document has an array at the path or on the way to it. */
 async function hasArrays(finding: Finding, path: string): Promise<boolean> {
-  for (const form of imagePaths(path)) {
-    if (form.includes(null) && (await isAnyAt(finding, { op: 'defined', path: form }))) return true;
+  const names = path.split('.');
+  for (let count = 1; count <= names.length; count++) {
+    const start = plainPath(names.slice(0, count).join('.'));
+    if (await isAnyAt(finding, start, [])) return true;
   }
   return false;
 }
 
-async function isAnyAt({ engine, collection, at }: Finding, filter: ValueFilter): Promise<boolean> {
+/** Of arrays and documents the index has the type alone, so any of them stands for all. */
+async function isAnyAt(
+  { engine, collection, at }: Finding,
+  path: IndexPath,
+  value: readonly [] | Readonly<Record<string, never>>,
+): Promise<boolean> {
+  const filter = { op: '=', path, value: value as unknown as Scalar } as const;
   const plan = engine.plan(collection.engine, { ...EVERYTHING, filter });
+  // While the index is being built nothing is known, and arrays are possible.
+  if (plan.indexes.used.length === 0) return true;
   for await (const batch of plan.run(at, ONE)) if (batch.items.length > 0) return true;
   return false;
 }
 
 const ONE = { rowsMax: 1, bytesMax: 1 };
 
-/**
- * The order of the index is that of the language, but for documents as values, which come last in
- * it: so the last one is looked at.
- */
+/** The order of the index is that of the language, but for documents as values. */
 async function orderFor(
   finding: Finding,
   sort: readonly SortKey[],
@@ -187,22 +197,11 @@ async function orderFor(
     if (path === '_id') order.push({ path: ID, descending });
     else {
       if (await hasArrays(finding, path)) return undefined;
-      if (!(await endsInText(finding, plainPath(path)))) return undefined;
+      if (await isAnyAt(finding, plainPath(path), {})) return undefined;
       order.push({ path: plainPath(path), descending });
     }
   }
   return order;
-}
-
-async function endsInText({ engine, collection, at }: Finding, path: IndexPath): Promise<boolean> {
-  const order = [{ path, descending: true }];
-  const plan = engine.plan(collection.engine, { ...EVERYTHING, order });
-  if (!plan.ordered) return false;
-  for await (const { items } of plan.run(at, ONE)) {
-    const [last] = items;
-    if (last) return typeof valueAt(last.doc.value, path as readonly string[]) !== 'object';
-  }
-  return true;
 }
 
 /** What the index may be told of a condition; nothing where it would say too little. */

@@ -47,9 +47,7 @@ export function findCollection(
 
 /** The collection as it is now, which others may have changed meanwhile. */
 export function currentOf(mongo: Mongo, collection: StoredCollection): StoredCollection {
-  const database = mongo.catalog.databases().find(({ serial }) => serial === collection.database);
-  const current = database && mongo.catalog.collections.find(database, collection.definition.id);
-  return current?.engine.id === collection.engine.id ? current : collection;
+  return mongo.catalog.collections.ofEngine(collection.engine.id) ?? collection;
 }
 
 export async function collectionFor(

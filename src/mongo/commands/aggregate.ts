@@ -23,6 +23,7 @@ import { documentsOf } from '../pipeline-input.js';
 import { languageOf, namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { sessionOf } from '../session-id.js';
+import { explained } from './explain.js';
 
 const FIELDS: readonly string[] = [
   ...['pipeline', 'cursor', 'explain', 'allowDiskUse', 'let', 'hint', 'collation'],
@@ -33,6 +34,7 @@ export async function aggregate(call: Call): Promise<Reply> {
   checkFields(call, FIELDS);
   const stages = arrayOf(call, 'pipeline');
   if (!stages) throw missingField('aggregate.pipeline');
+  if (truthOf(call, 'explain')) return explained(call, call.command, 'queryPlanner');
   const cursor = documentOfField(call, 'cursor');
   if (!cursor) {
     throw mongoFailure(

@@ -5,6 +5,7 @@ import {
   WRITTEN_FIELD,
 } from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
+import { rest } from '../../time/clock.js';
 import { showValue } from '../../value/bson/show.js';
 import {
   type Document,
@@ -27,6 +28,7 @@ import { rewriteAll } from '../rewrite.js';
 import { readBase64 } from '../shape.js';
 
 const INDEXES_MAX = 64;
+const BUILD_POLL_MS = 5;
 /** Engines know unique and TTL indexes by one byte, which is never given twice. */
 const NUMBERED_MAX = 250;
 
@@ -69,12 +71,23 @@ export async function makeIndexes(
     call.at,
   );
   await fill(call, changed, made);
+  if (made.length > 0) await built(call, changed);
   const reply: Document = new Map();
   if (isNewCollection) reply.set('createdCollectionAutomatically', true);
   reply.set('numIndexesBefore', int32(before));
   reply.set('numIndexesAfter', int32(changed.definition.indexes.length + 1));
   if (made.length === 0) reply.set('note', 'all indexes already exist');
   return reply;
+}
+
+/** The client is answered when the index can be used. */
+async function built({ mongo }: Call, { engine }: StoredCollection): Promise<void> {
+  while (mongo.catalog.collections.ofEngine(engine.id)) {
+    const { indexProgress } = await mongo.documents.engine.stats(engine);
+    if (indexProgress >= 100) return;
+    const stopped = await Promise.race([rest(BUILD_POLL_MS), mongo.stopping.then(() => true)]);
+    if (stopped === true) return;
+  }
 }
 
 /** What documents that are there already need for the new indexes; if that fails, they go again. */
@@ -109,6 +122,13 @@ function withIndexes(
       throw mongoFailure(
         'CannotCreateIndex',
         `add index fails, too many indexes for ${current.id} key:${showValue(readBase64(spec.spec))}`,
+      );
+    }
+    const isWhole = current.shardKey.every((path) => spec.keys.some((key) => key.path === path));
+    if (spec.unique && !isWhole) {
+      throw mongoFailure(
+        'CannotCreateIndex',
+        `cannot create unique index over ${spec.name} without the shard key ${current.shardKey.join()}`,
       );
     }
     const isNumbered = needsRewrite(spec);

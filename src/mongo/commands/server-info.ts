@@ -1,5 +1,6 @@
 // What clients and tools ask about the server itself.
 import { type Document, documentOf, int32, type Value } from '../../value/bson/value.js';
+import { mongoFailure } from '../../value/mongo-errors.js';
 import { type Action, mayDo } from '../auth/roles.js';
 import type { Call, Reply } from '../call.js';
 import { truthOf } from '../fields.js';
@@ -46,6 +47,17 @@ export function connectionStatus(call: Call): Reply {
     authInfo.set('authenticatedUserPrivileges', login ? privilegesOf(call) : []);
   }
   return documentOf({ authInfo });
+}
+
+/** Of the last command on this connection. */
+export function getLastRequestStatistics({ client }: Call): Reply {
+  if (!client.last)
+    throw mongoFailure('CommandFailed', 'There was no request on this connection yet');
+  return documentOf({
+    CommandName: client.last.command,
+    RequestCharge: Math.round(client.last.charge * 100) / 100,
+    RequestDurationInMilliSeconds: client.last.ms,
+  });
 }
 
 const ACTIONS: readonly (readonly [Action, readonly string[]])[] = [

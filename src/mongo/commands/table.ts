@@ -14,6 +14,7 @@ import {
   renameCollection,
 } from './collections.js';
 import { count, distinct } from './count.js';
+import { customAction, shardCollection } from './custom-action.js';
 import { deleteDocuments } from './delete.js';
 import {
   collStats,
@@ -32,12 +33,19 @@ import {
   top,
   validate,
 } from './diagnostics.js';
+import { explain } from './explain.js';
 import { find, getMore, killCursors } from './find.js';
 import { findAndModify } from './find-and-modify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { insert } from './insert.js';
-import { buildInfo, connectionStatus, ping, whatsmyuri } from './server-info.js';
+import {
+  buildInfo,
+  connectionStatus,
+  getLastRequestStatistics,
+  ping,
+  whatsmyuri,
+} from './server-info.js';
 import {
   abortTransaction,
   commitTransaction,
@@ -97,6 +105,7 @@ export const commands: Readonly<Record<string, Command>> = {
   findandmodify:    { needs: 'write',   run: findAndModify },
   aggregate:        { needs: 'read',    run: aggregate },
   count:            { needs: 'read',    run: count },
+  explain:          { needs: 'read',    run: explain },
   distinct:         { needs: 'read',    run: distinct },
   find:             { needs: 'read',    run: find },
   getMore:          { needs: 'login',   run: getMore },
@@ -123,6 +132,10 @@ export const commands: Readonly<Record<string, Command>> = {
   revokeRolesFromUser: { needs: 'users', run: revokeRoles },
   usersInfo:        { needs: 'users',   run: usersInfo },
   rolesInfo:        { needs: 'users',   run: rolesInfo },
+  // of the service
+  customAction:     { needs: 'schema',  run: customAction },
+  shardCollection:  { needs: 'schema',  onAdmin: true, run: shardCollection },
+  getLastRequestStatistics: { needs: 'login', run: getLastRequestStatistics },
   // how the server is doing
   hostInfo:         { needs: 'login',   run: hostInfo },
   getCmdLineOpts:   { needs: 'monitor', onAdmin: true, run: getCmdLineOpts },
