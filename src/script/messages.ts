@@ -1,6 +1,8 @@
 // What the server and its sandbox threads say to each other. Values of scripts travel as JSON text:
 // nothing of a sandbox reaches the server but texts and numbers.
 
+import type { EngineCode } from './engine-code.js';
+
 /** What a sandbox may use; the engine that it runs in has a little more for itself. */
 export const MEMORY_MB = 64;
 
@@ -53,6 +55,8 @@ export type Task =
     };
 
 export type ToWorker =
+  /** The first one to every thread. */
+  | { readonly kind: 'engine'; readonly code: EngineCode }
   | { readonly kind: 'task'; readonly task: Task; readonly limits: Limits }
   | { readonly kind: 'answer'; readonly answer: Answer };
 

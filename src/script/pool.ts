@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Alarm, breathe, later, stopwatch } from '../time/clock.js';
 import { failure } from '../value/errors.js';
+import { engineCode } from './engine-code.js';
 import type { Answer, FromWorker, Limits, Operation, Result, Task, ToWorker } from './messages.js';
 
 /** Two at least, so that one script that takes its time does not keep all others waiting. */
@@ -121,6 +122,10 @@ class Thread {
     this.#worker.on('error', (error) => this.#break(error));
     this.#worker.on('exit', () => this.#break(new Error('a script thread ended')));
     this.#worker.unref();
+    engineCode().then(
+      (code) => this.#say({ kind: 'engine', code }),
+      (error) => this.#break(error),
+    );
   }
 
   async run(job: Job): Promise<Result> {

@@ -12,6 +12,7 @@ import {
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
 import { stopwatch } from '../time/clock.js';
+import type { EngineCode } from './engine-code.js';
 import { type Failed, type Limits, MEMORY_MB } from './messages.js';
 import { ownFrames, RUNTIME_FILE } from './prelude.js';
 
@@ -27,14 +28,14 @@ const PAGES_PER_MB = 16;
  * The engine's own limit looks at single allocations and cannot add them up, for WebAssembly does
  * not tell their sizes. So the memory that all of it is in cannot grow beyond the limit.
  */
-export function loadEngine(): Promise<QuickJSWASMModule> {
+export function loadEngine(code: EngineCode): Promise<QuickJSWASMModule> {
   const wasmMemory = new WebAssembly.Memory({
     initial: ENGINE_MB * PAGES_PER_MB,
     maximum: (ENGINE_MB + MEMORY_MB) * PAGES_PER_MB,
   });
   // The types are those of the CommonJS form, where the default is a member; here it is not.
   const plain = variant as unknown as QuickJSSyncVariant;
-  return newQuickJSWASMModuleFromVariant(newVariant(plain, { wasmMemory }));
+  return newQuickJSWASMModuleFromVariant(newVariant(plain, { wasmMemory, wasmModule: code }));
 }
 
 /** A script that ended badly, in words for people. */

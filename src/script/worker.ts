@@ -1,6 +1,8 @@
 // A thread that runs scripts, one at a time. What it cannot stop itself, the server ends with the
 // whole thread.
-import { parentPort } from 'node:worker_threads';
+import { once } from 'node:events';
+import { type MessagePort, parentPort } from 'node:worker_threads';
+import type { EngineCode } from './engine-code.js';
 import { FunctionSandboxes } from './functions.js';
 import type { Failed, FromWorker, Limits, Outcome, Result, Task, ToWorker } from './messages.js';
 import { ProgramRun } from './program-run.js';
@@ -8,7 +10,7 @@ import { loadEngine, Sandbox, ScriptFailed } from './sandbox.js';
 
 const port = parentPort;
 if (!port) throw new Error('this file is for worker threads');
-const engine = await loadEngine();
+const engine = await loadEngine(await codeFrom(port));
 const functions = new FunctionSandboxes(engine);
 let running: ProgramRun | undefined;
 const WARM_UP_LIMITS: Limits = {
@@ -21,7 +23,7 @@ const WARM_UP_LIMITS: Limits = {
 
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'task') begin(message.task, message.limits);
-  else {
+  else if (message.kind === 'answer') {
     const { answer } = message;
     advance((run) => run.answer(answer));
   }
@@ -29,6 +31,12 @@ port.on('message', (message: ToWorker) => {
 
 warmUp();
 say({ kind: 'ready' });
+
+async function codeFrom(server: MessagePort): Promise<EngineCode> {
+  const [message] = (await once(server, 'message')) as [ToWorker];
+  if (message.kind !== 'engine') throw new Error('a thread gets its engine first');
+  return message.code;
+}
 
 /** The first script of an engine takes long, so that one is ours. */
 function warmUp(): void {
