@@ -91,7 +91,7 @@ function containerAt(request: CosmosRequest, database: string, name: string): St
   if (found) return found;
   const isOwn = [database, decoded(database)].includes(own.id);
   const { catalog } = request;
-  const named = catalog.container(own, decoded(name)) ?? catalog.container(own, name);
+  const named = catalog.container(own, name) ?? catalog.container(own, decoded(name));
   if (isOwn && named) return named;
   throw failure('permissionTargetMissing', { resource: `dbs/${database}/colls/${name}` });
 }

@@ -162,6 +162,31 @@ for (const [what, changes, status, text] of BAD) {
   });
 }
 
+test('names may be written as in URLs, and a name as it is comes first', async () => {
+  ok(await server.send('POST', users, { body: { id: 'urls' } }), 201);
+  const colls = `/dbs/${box.database}/colls`;
+  const partitionKey = { paths: ['/pk'] };
+  const rids: unknown[] = [];
+  for (const id of ['a b', 'a%20b']) {
+    const made = await server.send('POST', colls, { body: { id, partitionKey } });
+    rids.push(ok(made, 201).json._rid);
+  }
+  const opened = async (id: string, resource: string) => {
+    const body = { id, permissionMode: 'Read', resource: `${colls}/${resource}` };
+    const made = ok(await server.send('POST', `${users}/urls/permissions`, { body }), 201);
+    const authorization = encodeURIComponent(String(made.json._token));
+    const paths = ['a%20b', 'a%2520b'].map((name) => `${colls}/${name}`);
+    const replies = paths.map((path) => server.raw('GET', path, { headers: { authorization } }));
+    return (await Promise.all(replies)).map(({ json }) => json._rid);
+  };
+  assert.deepEqual(await opened('literal', 'a%20b'), [undefined, rids[1]]);
+  assert.deepEqual(await opened('plain', 'a b'), [rids[0], undefined]);
+  ok(await server.send('DELETE', `${colls}/a%2520b`), 204);
+  const again = await server.send('DELETE', `${users}/urls/permissions/plain`);
+  ok(again, 204);
+  assert.deepEqual(await opened('escaped', 'a%20b'), [rids[0], undefined]);
+});
+
 test('what is not there is not found', async () => {
   refused(await server.send('GET', '/dbs/none/users'), 404, 1003);
   refused(await server.send('GET', `${users}/none`), 404, 0);
