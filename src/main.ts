@@ -68,7 +68,8 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
   const purger = new Purger(clock, load, purgeFailed, budgets);
   const closing: (() => Promise<void> | void)[] = [];
   try {
-    const { engine, ...over } = await openEngine(options, { clock, entropy, shift }, log, closing);
+    const around = { clock, entropy, shift, load };
+    const { engine, ...over } = await openEngine(options, around, log, closing);
     closing.push(() => purger.close());
     const documentTtl = options.mongoDocumentTtl;
     const parts = { engine, entropy, purger, documentTtl, ...over };
@@ -182,6 +183,7 @@ interface Surroundings {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly shift: { ms: number };
+  readonly load: { readonly active: number };
 }
 interface OpenEngine {
   readonly engine: Engine;
@@ -255,7 +257,7 @@ async function openEngine(
     }
   });
   closing.push(() => heartbeat.cancel());
-  const engine = await openKvEngine(openLmdb(data), report);
+  const engine = await openKvEngine(openLmdb(data), report, () => around.load.active);
   closing.push(() => engine.close());
   return { engine };
 }

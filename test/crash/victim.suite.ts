@@ -80,7 +80,7 @@ async function main(plan: VictimPlan): Promise<void> {
   if (plan.moment === 'while what was left is read back') die(plan.delayUs);
   const end = plan.first + GROUPS_MAX;
   for (let group = plan.first; group < end; group++) {
-    await store.write(writesOf(group));
+    await store.write(writesOf(group), group % 2 === 0);
     tell(group);
     if (group % 10 === 9) await goDown(store, arrive);
     if (CLOSING.includes(plan.moment) && group - plan.first >= plan.times) break;

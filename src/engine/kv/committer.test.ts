@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Committer } from './committer.js';
+import { Committer, type Origin } from './committer.js';
 import { documentKey } from './keys.js';
 import { MemoryStore } from './memory.js';
 import type { Write } from './store.js';
@@ -12,10 +12,12 @@ const SLOW_MS = 5;
 
 class SlowStore extends MemoryStore {
   readonly sizes: number[] = [];
+  readonly holds: (boolean | undefined)[] = [];
 
-  override async write(writes: readonly Write[]): Promise<void> {
+  override async write(writes: readonly Write[], mayHold?: boolean): Promise<void> {
     const all = [...writes];
     this.sizes.push(all.length);
+    this.holds.push(mayHold);
     await pause(SLOW_MS);
     await super.write(all);
   }
@@ -90,3 +92,28 @@ test('a group that has much is closed, and the rest of the work has the next, in
   assert.deepEqual(store.sizes, [1600, 11, 2]);
   assert.deepEqual(done, [0, 1, 2, 3, 4]);
 });
+
+const origins: readonly (readonly [active: number, Origin[], boolean])[] = [
+  [1, ['request'], true],
+  [2, ['request'], false],
+  [2, ['request', 'request'], true],
+  [2, ['request', 'background', 'background'], false],
+  [1, ['request', 'background'], true],
+  [1, ['background'], false],
+  [0, ['background'], true],
+];
+for (const [active, submitted, expected] of origins) {
+  const whom = `${active} active, ${submitted.join(' and ')}`;
+  test(`the event loop may ${expected ? '' : 'not '}be held: ${whom}`, async () => {
+    const store = new SlowStore();
+    const committer = new Committer(
+      store,
+      () => undefined,
+      () => active,
+    );
+    const put = (origin: Origin, index: number) =>
+      committer.submit((group) => group.put(documentKey(1, index), Buffer.of(1)), origin);
+    await Promise.all(submitted.map(put));
+    assert.deepEqual(store.holds, [expected]);
+  });
+}

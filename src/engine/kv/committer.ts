@@ -21,7 +21,11 @@ const GATHER_MS = 1;
 /** Reads and writes through the set; what it throws undoes its own writes only. */
 export type Work<T> = (writes: WriteSet) => T;
 
+/** Who submits it: somebody who waits for an answer, or the server itself. */
+export type Origin = 'request' | 'background';
+
 interface Waiting {
+  readonly origin: Origin;
   run(group: WriteSet): void;
   settle(failed: Error | undefined): void;
 }
@@ -29,6 +33,7 @@ interface Waiting {
 export class Committer {
   readonly #store: Store;
   readonly #finish: (group: WriteSet) => void;
+  readonly #active: () => number;
   readonly #queue: Waiting[] = [];
   #running: Promise<void> | undefined;
   /** How many pieces of work the next group may find, and until when it is worth waiting. */
@@ -39,18 +44,25 @@ export class Committer {
 
   /**
    * `finish` adds what every group must hold, such as heads; it runs after the group's last piece
-   * of work.
+   * of work. `active` says how many requests are being answered: where all of them are in one
+   * group, nobody is kept waiting by its flush.
    */
-  constructor(store: Store, finish: (group: WriteSet) => void) {
+  constructor(
+    store: Store,
+    finish: (group: WriteSet) => void,
+    active: () => number = () => Number.POSITIVE_INFINITY,
+  ) {
     this.#store = store;
     this.#finish = finish;
+    this.#active = active;
   }
 
-  submit<T>(work: Work<T>): Promise<T> {
+  submit<T>(work: Work<T>, origin: Origin = 'background'): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
       let thrown: unknown;
       this.#queue.push({
+        origin,
         run: (group) => {
           const mark = group.mark();
           try {
@@ -125,7 +137,7 @@ export class Committer {
     if (group.size === 0) return undefined;
     this.#finish(group);
     try {
-      await this.#store.write(group.entries());
+      await this.#store.write(group.entries(), this.#isAwaitedByAll(waiting));
       return undefined;
     } catch (error) {
       // After a failed write nobody knows what reached the disk, and the heads in memory are ahead
@@ -136,5 +148,9 @@ export class Committer {
       );
       return this.#broken;
     }
+  }
+
+  #isAwaitedByAll(waiting: readonly Waiting[]): boolean {
+    return this.#active() <= waiting.filter(({ origin }) => origin === 'request').length;
   }
 }

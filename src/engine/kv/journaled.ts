@@ -27,11 +27,11 @@ import { Overlaid, type View } from './overlay.js';
 import { KEY_BYTES_MAX, type Snapshot, type Store, type Write } from './store.js';
 
 /** A layer goes down when it has so many keys, so much in its file, or such an age. */
-const SETTLED_KEYS = 1000;
-const SETTLED_BYTES = 1_048_576;
-const SETTLED_MS = 200;
+const SETTLED_KEYS = 4000;
+const SETTLED_BYTES = 4_194_304;
+const SETTLED_MS = 500;
 /** Writers wait while the active layer is this large and the one before it is not down yet. */
-const KEYS_MAX = 4000;
+const KEYS_MAX = 8000;
 const BYTES_MAX = 16_777_216;
 
 interface Stage {
@@ -95,8 +95,8 @@ export class JournaledStore extends Overlaid implements Store {
     return snapshot;
   }
 
-  write(writes: readonly Write[]): Promise<void> {
-    const written = this.#last.then(() => this.#append(writes));
+  write(writes: readonly Write[], mayHold = false): Promise<void> {
+    const written = this.#last.then(() => this.#append(writes, mayHold));
     this.#last = written.catch(() => undefined);
     return written;
   }
@@ -139,7 +139,7 @@ export class JournaledStore extends Overlaid implements Store {
     for (const name of JOURNAL_FILES) rmSync(join(this.#folder, name), { force: true });
   }
 
-  async #append(writes: readonly Write[]): Promise<void> {
+  async #append(writes: readonly Write[], mayHold: boolean): Promise<void> {
     if (writes.length === 0) return;
     for (const [key] of writes) {
       if (key.length > KEY_BYTES_MAX) throw new Error(`a key of ${key.length} bytes`);
@@ -153,7 +153,9 @@ export class JournaledStore extends Overlaid implements Store {
     const { layer, file } = this.#active as Stage;
     const number = this.#number + 1;
     try {
-      await file.append(await this.#records.make(number, writes));
+      const record = await this.#records.make(number, writes);
+      // While a layer goes down the disk is busy, and a flush takes longer.
+      await file.append(record, mayHold && !this.#settling);
     } catch (error) {
       // Nobody knows what of it is on the disk, so nothing may follow it there.
       this.#broken = error as Error;

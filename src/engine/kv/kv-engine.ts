@@ -38,14 +38,18 @@ import type { Store } from './store.js';
 import { dueVersions, nextTrim, readVersions, trimVersions } from './versions.js';
 import type { WriteSet } from './write-set.js';
 
-/** `report` is told of background work that failed and is tried again. */
+/**
+ * `report` is told of background work that failed and is tried again; `active` says how many
+ * requests are being answered.
+ */
 export async function openKvEngine(
   store: Store,
   report: Report = () => undefined,
+  active?: () => number,
 ): Promise<Engine> {
   try {
     await checkFormat(store);
-    const engine = new KvEngine(store, report);
+    const engine = new KvEngine(store, report, active);
     return engine;
   } catch (error) {
     await store.close();
@@ -61,9 +65,9 @@ class KvEngine implements Engine {
   readonly #committer: Committer;
   readonly #containers: Containers;
 
-  constructor(store: Store, report: Report) {
+  constructor(store: Store, report: Report, active: (() => number) | undefined) {
     this.#store = store;
-    this.#committer = new Committer(store, (group) => this.#containers.storeHeads(group));
+    this.#committer = new Committer(store, (group) => this.#containers.storeHeads(group), active);
     this.#containers = new Containers(store, this.#committer, report);
   }
 
@@ -123,7 +127,7 @@ class KvEngine implements Engine {
         Object.assign(place.head, { nextSerial, lsn, items, bytes });
         throw error;
       }
-    });
+    }, 'request');
     if (container.indexing.lazy) this.#containers.catchUp(container.id);
     return outcomes;
   }

@@ -57,8 +57,11 @@ export interface Snapshot extends Reader {
 
 export interface Store extends Reader {
   snapshot(): Snapshot;
-  /** All or nothing. Resolves when the writes would survive a power cut, and not before. */
-  write(writes: readonly Write[]): Promise<void>;
+  /**
+   * All or nothing. Resolves when the writes would survive a power cut, and not before. The event
+   * loop may be held for a moment where nobody waits for anything else.
+   */
+  write(writes: readonly Write[], mayHold?: boolean): Promise<void>;
   /** Resolves when everything is in the store's own file, also without its journal. */
   settle(): Promise<void>;
   size(): number;
