@@ -11,7 +11,7 @@ import { indexEntries, loadItem, type Place, partitionEntry } from './entries.js
 import { readHead } from './head.js';
 import { after, headKey, SERIAL_BYTES } from './keys.js';
 import { pathPrefix, turned } from './path-index.js';
-import { countDue, dueSerials } from './purge.js';
+import { countDue, dueItems } from './purge.js';
 import { contains, HASH_BYTES, type KeyRange } from './ranges.js';
 import { countKeys, type Key, type Reader, type Store } from './store.js';
 import { conjunctsOf, type Way } from './ways.js';
@@ -240,11 +240,11 @@ async function deadKeys(
 ): Promise<readonly Key[] | undefined> {
   // What is in a lazy index of an item that waits for it, nobody knows.
   if (table === 'path' && isBehind(reader, place.head.slot)) return undefined;
-  const serials = dueSerials(reader, place, at, DEAD_MAX + 1);
-  if (serials.length > DEAD_MAX) return undefined;
+  const due = dueItems(reader, place, at, DEAD_MAX + 1);
+  if (due.length > DEAD_MAX) return undefined;
   const found: Key[] = [];
   let took = stopwatch();
-  for (const serial of serials) {
+  for (const { serial } of due) {
     const item = loadItem(reader, place, serial);
     if (!item) continue;
     const keys = table === 'path' ? indexEntries(place, item) : [partitionEntry(place, item)];

@@ -28,10 +28,11 @@ import { checkStore } from './check.js';
 import { applyBatch } from './commit.js';
 import { Committer } from './committer.js';
 import { Containers, type Report } from './containers.js';
+import { DueQueues } from './due-queues.js';
 import { findSerial, loadItem, type Place } from './entries.js';
 import { checkFormat } from './format.js';
 import { storedLsn } from './head.js';
-import { dueSerials, nextDue, purgeItems, readExpiries } from './purge.js';
+import { type Due, nextDue, purgeItems, readExpiries } from './purge.js';
 import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
@@ -64,6 +65,7 @@ class KvEngine implements Engine {
   readonly #store: Store;
   readonly #committer: Committer;
   readonly #containers: Containers;
+  readonly #due = new DueQueues();
 
   constructor(store: Store, report: Report, active: (() => number) | undefined) {
     this.#store = store;
@@ -157,31 +159,42 @@ class KvEngine implements Engine {
   }
 
   async nextExpiry(container: Container): Promise<Instant | undefined> {
-    const place = this.#place(container);
-    const item = nextDue(this.#store, place);
+    return this.#nextExpiry(this.#place(container), undefined);
+  }
+
+  #nextExpiry(place: Place, known: Instant | undefined): Instant | undefined {
+    const item = known ?? nextDue(this.#store, place);
     const version = nextTrim(this.#store, place);
     return item !== undefined && version !== undefined && version > item ? item : (version ?? item);
   }
 
   async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
-    const serials = dueSerials(this.#store, this.#place(container), at, rowsMax);
-    // In pieces, between which others have their turn; all of them share a commit.
+    const place = this.#place(container);
+    const due = this.#due.take(this.#store, place, at, rowsMax);
+    const gone = await this.#purgeItems(container, due, at);
+    const left = rowsMax - gone.purged;
+    const trimmed = await this.#trim(container, at, left * VERSIONS_PER_ROW);
+    const next = this.#nextExpiry(place, this.#due.next(place.head));
+    return { ...gone, ...(trimmed > 0 ? { trimmed } : {}), next };
+  }
+
+  /** In pieces, between which others have their turn; all of them share a commit. */
+  async #purgeItems(container: Container, due: readonly Due[], at: Instant) {
     const pieces: Promise<Omit<Purge, 'next'>>[] = [];
-    for (let from = 0; from < serials.length; from += PURGED_PER_PIECE) {
-      const some = serials.slice(from, from + PURGED_PER_PIECE);
-      pieces.push(
-        this.#committer.submit((writes) => purgeItems(writes, this.#place(container), some, at)),
-      );
+    for (let from = 0; from < due.length; from += PURGED_PER_PIECE) {
+      const some = due.slice(from, from + PURGED_PER_PIECE);
+      const remove = (writes: WriteSet) => {
+        const place = this.#place(container);
+        return this.#due.remove(place.head, () => purgeItems(writes, place, some, at));
+      };
+      pieces.push(this.#committer.submit(remove));
     }
     const gone = { purged: 0, bytes: 0 };
     for (const { purged, bytes } of await Promise.all(pieces)) {
       gone.purged += purged;
       gone.bytes += bytes;
     }
-    const left = rowsMax - gone.purged;
-    const trimmed = await this.#trim(container, at, left * VERSIONS_PER_ROW);
-    const next = await this.nextExpiry(container);
-    return { ...gone, ...(trimmed > 0 ? { trimmed } : {}), next };
+    return gone;
   }
 
   async #trim(container: Container, at: Instant, rowsMax: number): Promise<number> {

@@ -2,7 +2,14 @@
 // not.
 import { type ExpiryRule, isLive } from '../../time/expiry.js';
 import { type Instant, instant } from '../../time/instant.js';
-import { BadResume, type Expiry, type ExpiryScan, type Purge, type Resume } from '../engine.js';
+import {
+  BadResume,
+  type Expiry,
+  type ExpiryScan,
+  type Purge,
+  type Resume,
+  type Serial,
+} from '../engine.js';
 import { loadItem, type Place, readSize, removeItem } from './entries.js';
 import {
   after,
@@ -29,22 +36,22 @@ export function nextDue(store: Store, place: Place): Instant | undefined {
   return next === undefined ? undefined : instant(next);
 }
 
-/** Serials due at the instant, oldest expiry first over all rules, at most `rowsMax`. */
-export function dueSerials(
-  store: Reader,
-  place: Place,
-  at: Instant,
-  rowsMax: number,
-): readonly number[] {
-  const found: { readonly due: number; readonly serial: number }[] = [];
+export interface Due {
+  readonly due: Instant;
+  readonly serial: Serial;
+}
+
+/** What is due at the instant, oldest expiry first over all rules, at most `rowsMax`. */
+export function dueItems(store: Reader, place: Place, at: Instant, rowsMax: number): Due[] {
+  const found: Due[] = [];
   for (const rule of activeRules(place, place.container.expiry)) {
     const [from, to] = dueRange(place.head.slot, rule, at);
     for (const key of store.keys(from, to, rowsMax)) {
-      found.push({ due: instantOf(key) + rule.lagMs, serial: serialAtEnd(key) });
+      found.push({ due: instant(instantOf(key) + rule.lagMs), serial: serialAtEnd(key) });
     }
   }
   found.sort((a, b) => a.due - b.due || a.serial - b.serial);
-  return found.slice(0, rowsMax).map((entry) => entry.serial);
+  return found.slice(0, rowsMax);
 }
 
 /** How many items are dead and not purged; an item has at most one fuse under Cosmos rules. */
@@ -62,13 +69,13 @@ export async function countDue(store: Reader, place: Place, at: Instant): Promis
 export function purgeItems(
   writes: WriteSet,
   place: Place,
-  serials: readonly number[],
+  due: readonly Due[],
   at: Instant,
 ): Omit<Purge, 'next'> {
   const { head, container } = place;
   let purged = 0;
   let bytes = 0;
-  for (const serial of serials) {
+  for (const { serial } of due) {
     const item = loadItem(writes, place, serial);
     if (!item || isLive(item.fuses, container.expiry, at)) continue;
     removeItem(writes, place, item, { lsn: head.lsn + 1, at, expired: true });
