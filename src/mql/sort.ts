@@ -2,7 +2,7 @@
 // on the way down; what is missing counts as null, an empty array comes before it.
 import { type CompareText, compareBson } from '../value/bson/compare.js';
 import { toDouble } from '../value/bson/numbers.js';
-import { decodeValue, findField, typeBefore } from '../value/bson/read.js';
+import { decodeDocument, decodeValue, findField, typeBefore } from '../value/bson/read.js';
 import { showField } from '../value/bson/show.js';
 import { BsonType } from '../value/bson/types.js';
 import {
@@ -17,6 +17,7 @@ import { encodeDocument } from '../value/bson/write.js';
 import { mongoFailure, mongoLocation } from '../value/mongo-errors.js';
 import { type FieldPath, fieldPath, someOfArray } from './filter/path.js';
 import type { Language } from './language.js';
+import { tuplesOf } from './sort-tuples.js';
 
 export const SORT_KEYS_MAX = 32;
 
@@ -56,16 +57,27 @@ export function compileSort(spec: Document, language: Language, textScore?: Meas
   const isByScore = parts.some(({ path }) => path === undefined);
   const compareText = language.collation?.compare;
   const readers = parts.map(({ path, descending }) => keyReader(path, descending, compareText));
+  const compare = (a: SortKeys, b: SortKeys) => compareKeys(parts, a, b, compareText);
+  const paths = parts.map(({ path }) => path?.split('.'));
+  const together = (document: Bytes, keys: SortKeys): SortKeys =>
+    tuplesOf(decodeDocument(document), paths)
+      .map((tuple) => tuple.map((value, at) => (paths[at] ? value : (keys[at] as Value))))
+      .reduce((best, tuple) => (compare(tuple, best) < 0 ? tuple : best));
   return {
     parts,
     natural: undefined,
     keys: (document, score) => {
       const known = score ?? (isByScore ? textScore?.(document) : undefined) ?? 0;
-      return readers.map((read) => read(document, known));
+      arraysMet = 0;
+      const keys = readers.map((read) => read(document, known));
+      return arraysMet > 1 ? together(document, keys) : keys;
     },
-    compare: (a, b) => compareKeys(parts, a, b, compareText),
+    compare,
   };
 }
+
+/** How many paths of the document just read lead through arrays; reading is synchronous. */
+let arraysMet = 0;
 
 type Measure = (document: Bytes) => number | undefined;
 
@@ -144,10 +156,13 @@ function keyReader(
   const steps = fieldPath(path);
   return (document) => {
     let best: Value | undefined;
+    let count = 0;
     eachKey(document, 0, steps, 0, (value) => {
+      count++;
       if (best === undefined) best = value;
       else if (compareBson(value, best, compareText) > 0 === descending) best = value;
     });
+    if (count > 1) arraysMet++;
     return best ?? null;
   };
 }

@@ -99,7 +99,13 @@ test(`filters find the same with and without indexes (SEED=${seed})`, async () =
 test(`sorts are the same with and without indexes (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const { plain, indexed, documents } = await filled(random);
-  for (const by of [{ a: 1 }, { b: -1 }, { 'a.b': 1 }, { c: 1, b: 1 }, { b: 1, a: -1 }] as Any[]) {
+  for (const by of [
+    { a: 1 },
+    { b: -1 },
+    { 'a.b': 1 },
+    { c: 1, _id: -1 },
+    { b: 1, _id: 1 },
+  ] as Any[]) {
     const spec = documentOf(
       Object.fromEntries(Object.entries(by).map(([path, sign]) => [path, int32(sign as number)])),
     );

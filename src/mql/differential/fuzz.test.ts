@@ -325,11 +325,11 @@ function stageOperand(random: Random, operators: Some): Value {
   }
 }
 
-test('what doubles is stopped', () => {
+test('what doubles or nests is stopped', () => {
   const doubling = (grown: Value, start: Value) =>
     documentOf({
       $reduce: documentOf({
-        input: documentOf({ $range: [int32(0), int32(60)] }),
+        input: documentOf({ $range: [int32(0), int32(200_000)] }),
         initialValue: start,
         in: grown,
       }),
@@ -339,6 +339,7 @@ test('what doubles is stopped', () => {
     [documentOf({ $concatArrays: ['$$value', '$$value'] }), [int32(1)]],
     [['$$value', '$$value'], [int32(1)]],
     [documentOf({ a: '$$value', b: '$$value' }), null],
+    [['$$value'], [int32(1)]],
   ];
   for (const [each, start] of grown) {
     const value = documentOf({ $literal: start });

@@ -233,6 +233,9 @@ function arrayToObject(value: Argument): Argument {
         '$arrayToObject requires an array of key-value pairs, with strings as keys',
       );
     }
+    if (name.includes('\0')) {
+      throw mongoLocation(4940400, 'Key field cannot contain an embedded null byte');
+    }
     document.set(name, member);
   }
   return document;

@@ -1,5 +1,6 @@
 // An expression is evaluated in one go, while everything else waits. So there is an end to the
 // steps it may take for one row, and to the size of what it makes.
+import { NESTING_MAX } from '../../value/bson/validate.js';
 import type { Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 
@@ -32,23 +33,29 @@ export function checkLength(length: number): void {
 /** Values that hold the same part twice, and that twice again, are small until they are written. */
 export function checkSize(value: Value | undefined): void {
   const budget = { left: RESULT_SIZE_MAX };
-  count(value, budget);
+  count(value, budget, NESTING_MAX);
   if (budget.left < 0) checkLength(RESULT_SIZE_MAX + 1);
 }
 
 const VALUE_SIZE = 16;
 
-function count(value: Value | undefined, budget: { left: number }): void {
+function count(value: Value | undefined, budget: { left: number }, levels: number): void {
+  if (levels < 0) {
+    throw mongoFailure(
+      'Overflow',
+      `an expression makes more than ${NESTING_MAX} levels of nesting`,
+    );
+  }
   budget.left -= typeof value === 'string' ? value.length + VALUE_SIZE : VALUE_SIZE;
   if (budget.left < 0) return;
   if (Array.isArray(value)) {
     for (const element of value) {
-      count(element, budget);
+      count(element, budget, levels - 1);
       if (budget.left < 0) return;
     }
   } else if (value instanceof Map) {
     for (const member of value.values()) {
-      count(member as Value, budget);
+      count(member as Value, budget, levels - 1);
       if (budget.left < 0) return;
     }
   }

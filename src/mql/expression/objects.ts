@@ -96,7 +96,7 @@ function noJavaScript(_: Value, __: Compiler, name: string): never {
 
 function nameConstant(field: Expression, operator: string, code: number): string {
   const name = constantOf(field)?.value;
-  if (typeof name === 'string') return name;
+  if (typeof name === 'string' && !name.includes('\0')) return name;
   throw mongoLocation(code, `${operator} requires 'field' to evaluate to a constant String`);
 }
 

@@ -2,6 +2,7 @@
 // before it.
 import { toSafeInteger } from '../../value/bson/numbers.js';
 import { typeName } from '../../value/bson/types.js';
+import { DOCUMENT_BYTES_MAX, ENVELOPE_BYTES } from '../../value/bson/validate.js';
 import {
   type Bytes,
   isArray,
@@ -67,9 +68,23 @@ export function compilePipeline(
     writes: last === '$out' || last === '$merge',
     run: (input, allowDiskUse = false) => {
       const bytesMax = allowDiskUse ? MEMORY_BYTES_MAX_RAISED : MEMORY_BYTES_MAX;
-      return stage(rows(input), { pace: new Pace(), memory: new Memory(bytesMax) });
+      return ofSize(stage(rows(input), { pace: new Pace(), memory: new Memory(bytesMax) }));
     },
   };
+}
+
+/** Rows between the stages may be larger than documents; those that come out may not. */
+async function* ofSize(results: Rows): Rows {
+  for await (const batch of results) {
+    for (const { bytes } of batch) {
+      if (bytes.length <= DOCUMENT_BYTES_MAX + ENVELOPE_BYTES) continue;
+      throw mongoFailure(
+        'BSONObjectTooLarge',
+        `BSONObj size: ${bytes.length} is invalid. Size must be between 0 and ${DOCUMENT_BYTES_MAX + ENVELOPE_BYTES}(16MB)`,
+      );
+    }
+    yield batch;
+  }
 }
 
 async function* rows(input: AsyncIterable<readonly Bytes[]>): Rows {

@@ -3,7 +3,7 @@ import { compareBson } from '../../value/bson/compare.js';
 import { decodeDocument } from '../../value/bson/read.js';
 import { showField } from '../../value/bson/show.js';
 import { BsonType, typeName } from '../../value/bson/types.js';
-import { DOCUMENT_BYTES_MAX } from '../../value/bson/validate.js';
+import { DOCUMENT_BYTES_MAX, validateDocument } from '../../value/bson/validate.js';
 import {
   type Bytes,
   type Document,
@@ -161,8 +161,12 @@ function finishInsert(document: Document, newId: () => Value): Bytes {
   return bytes;
 }
 
+/** An update may also nest a document deeper than documents may be. */
 function checkSize(bytes: Bytes): void {
-  if (bytes.length <= DOCUMENT_BYTES_MAX) return;
+  if (bytes.length <= DOCUMENT_BYTES_MAX) {
+    validateDocument(bytes);
+    return;
+  }
   throw mongoLocation(
     17419,
     `Resulting document after update is larger than ${DOCUMENT_BYTES_MAX}`,
