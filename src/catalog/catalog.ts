@@ -19,6 +19,7 @@ import {
 import { type CatalogTools, Collections } from './collections.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
+import { Offers } from './offers.js';
 import { grownRanges, newRanges, splitRanges } from './ranges.js';
 import { type Database, engineContainer, type Offer, type StoredContainer } from './resources.js';
 import { checkFresh, type Sharing, switchInstant, Waiting } from './sharing.js';
@@ -47,9 +48,7 @@ export class Catalog {
   readonly #store: CatalogStore;
   readonly #databases = new Map<string, Database>();
   readonly #containers = new Map<Serial, Map<string, StoredContainer>>();
-  readonly #offers = new Map<Serial, Offer>();
-  /** By the database or container they are for, whose serials are all different. */
-  readonly #offersByOwner = new Map<Serial, Offer>();
+  readonly #offers = new Offers();
   #changing: Promise<unknown> = Promise.resolve();
   /** Of containers whose time to live changes for all servers at one instant. */
   readonly #waiting: Waiting<Kept>;
@@ -97,7 +96,7 @@ export class Catalog {
   async #reload(): Promise<void> {
     const records = await this.#store.load(instant(0));
     const before = this.#engines();
-    for (const each of [this.#databases, this.#containers, this.#offers, this.#offersByOwner]) {
+    for (const each of [this.#databases, this.#containers, this.#offers]) {
       each.clear();
     }
     this.belongings.clear();
@@ -147,16 +146,16 @@ export class Catalog {
   }
 
   offers(): readonly Offer[] {
-    return [...this.#offers.values()];
+    return this.#offers.all();
   }
 
   offerOf(database: Serial, container: Serial | undefined): Offer | undefined {
-    return this.#offersByOwner.get(container ?? database);
+    return this.#offers.of(container ?? database);
   }
 
   /** The throughput that requests on a container use: its own, or what its database shares. */
   offerFor({ database, serial }: Pick<StoredContainer, 'database' | 'serial'>): Offer | undefined {
-    return this.#offersByOwner.get(serial) ?? this.#offersByOwner.get(database);
+    return this.#offers.of(serial) ?? this.#offers.of(database);
   }
 
   // changing: one at a time
@@ -194,7 +193,7 @@ export class Catalog {
       for (const container of containers) await this.#forget(container);
       this.#containers.delete(database.serial);
       await this.collections.forgetAll(database);
-      this.#forgetOffers((offer) => offer.database === database.serial);
+      this.#offers.forget((offer) => offer.database === database.serial);
       await this.belongings.sweep(database.serial, at);
     });
   }
@@ -285,14 +284,21 @@ export class Catalog {
       await this.#store.write(this.#removalOf(current), at);
       this.#containers.get(current.database)?.delete(current.definition.id);
       await this.belongings.sweep(current.serial, at);
-      this.#forgetOffers((offer) => offer.container === current.serial);
+      this.#offers.forget((offer) => offer.container === current.serial);
       await this.#forget(current);
     });
   }
 
-  replaceOffer(offer: Offer, throughput: Throughput, at: Instant): Promise<Offer> {
+  /** `decide` sees the offer as it is when its turn has come. */
+  replaceOffer(
+    { serial }: Offer,
+    decide: (current: Offer) => Throughput,
+    at: Instant,
+  ): Promise<Offer> {
     return this.#change(async () => {
-      if (!this.#offers.has(offer.serial)) throw failure('notFound');
+      const offer = this.#offers.get(serial);
+      if (!offer) throw failure('notFound');
+      const throughput = decide(offer);
       const database = this.databases().find((each) => each.serial === offer.database);
       const container = this.#containerOf(offer);
       if (!database) throw failure('notFound');
@@ -459,8 +465,7 @@ export class Catalog {
     if (record.kind === 'offer') {
       const { database, container, throughput, highestEver } = record;
       const offer = { serial, etag, writtenSeconds, database, container, throughput, highestEver };
-      this.#offers.set(serial, offer);
-      this.#offersByOwner.set(container ?? database, offer);
+      this.#offers.keep(offer);
       return offer;
     }
     const { database, ranges, indexVersion, change } = record;
@@ -486,13 +491,5 @@ export class Catalog {
   async #forget(container: StoredContainer): Promise<void> {
     this.#parts.purger.forget(container.engine.id);
     await this.#parts.engine.dropContainer(container.engine.id);
-  }
-
-  #forgetOffers(which: (offer: Offer) => boolean): void {
-    for (const offer of this.offers()) {
-      if (!which(offer)) continue;
-      this.#offers.delete(offer.serial);
-      this.#offersByOwner.delete(offer.container ?? offer.database);
-    }
   }
 }

@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ErrorCode, MayflyError } from '../value/errors.js';
-import { autoscale, ceilingOf, DEFAULT_THROUGHPUT, manual, rangesFor } from './throughput.js';
+import {
+  autoscale,
+  ceilingOf,
+  DEFAULT_THROUGHPUT,
+  manual,
+  minimumOf,
+  rangesFor,
+} from './throughput.js';
 
 const HOSTILE: readonly unknown[] = [
   undefined,
@@ -17,6 +24,23 @@ const HOSTILE: readonly unknown[] = [
   { toString: 1 },
 ];
 const NOT_FINITE = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+
+test('throughput sinks to a hundredth of the highest ever, and 1 for each GB; ten times as autoscale', () => {
+  const GB = 1024 ** 3;
+  const rows = [
+    ['manual', 400, 0, 400],
+    ['manual', 100_000, 0, 1000],
+    ['manual', 40_100, 0, 500],
+    ['manual', 400, 401 * GB, 500],
+    ['manual', 400, 400 * GB, 400],
+    ['autoscale', 1000, 0, 1000],
+    ['autoscale', 50_000, 0, 5000],
+    ['autoscale', 1000, 250 * GB, 3000],
+  ] as const;
+  for (const [kind, highest, bytes, least] of rows) {
+    assert.equal(minimumOf(kind, highest, bytes), least, `${kind} ${highest} ${bytes}`);
+  }
+});
 
 test('manual: 400 to a million, in hundreds', () => {
   for (const amount of [400, 500, 10_000, 999_900, 1_000_000]) {

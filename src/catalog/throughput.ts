@@ -24,6 +24,23 @@ export function rangesFor(throughput: Throughput): number {
   return Math.max(1, Math.ceil(ceilingOf(throughput) / PER_RANGE_MAX));
 }
 
+const GB = 1024 ** 3;
+
+/**
+ * How low throughput may sink: a hundredth of the highest ever provisioned and 1 for each GB that
+ * is stored; ten times that for the ceiling of autoscale.
+ */
+export function minimumOf(
+  kind: Throughput['kind'],
+  highestEver: number,
+  storedBytes: number,
+): number {
+  const { min, step } = kind === 'manual' ? MANUAL : AUTOSCALE;
+  const times = kind === 'manual' ? 1 : 10;
+  const needed = Math.max(highestEver / 100, storedBytes / GB) * times;
+  return Math.max(min, Math.ceil(needed / step) * step);
+}
+
 export function manual(value: unknown): Throughput {
   checkAmount(value, MANUAL);
   return { kind: 'manual', perSecond: value };

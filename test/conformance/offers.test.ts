@@ -246,6 +246,19 @@ test('If-Match guards a replacement', async () => {
   ok(await replace(offer, content, guard(offer._etag)), 200);
 });
 
+test('of two replacements with the same etag one wins', async () => {
+  const { _self: self } = await container();
+  for (let round = 1; round <= 10; round++) {
+    const offer = await offerOf(self);
+    const guard = { 'if-match': String(offer._etag) };
+    const race = [1, 2].map((who) =>
+      replace(offer, { offerThroughput: 400 + 1000 * round + 100 * who }, guard),
+    );
+    const statuses = (await Promise.all(race)).map(({ status }) => status).sort();
+    assert.deepEqual(statuses, [200, 412], `round ${round}`);
+  }
+});
+
 test('a header turns manual throughput into autoscale and back', async () => {
   const { _self: self } = await container({ [MANUAL]: '5500' });
   const before = await offerOf(self);

@@ -9,5 +9,5 @@ import { offerHeaders } from './replace-offer.js';
 export async function readOffer(request: CosmosRequest): Promise<Reply> {
   const offer = findOffer(request);
   const resource = offerResource(offer, request.budgets.scaledTo(offer));
-  return resourceReply(200, DEFINITION_READ_CHARGE, resource, offerHeaders(offer));
+  return resourceReply(200, DEFINITION_READ_CHARGE, resource, await offerHeaders(request, offer));
 }

@@ -1,6 +1,14 @@
 // PUT /offers/{rid}: changes provisioned throughput, or its kind.
-import type { Offer } from '../../catalog/resources.js';
-import { autoscale, ceilingOf, manual, type Throughput } from '../../catalog/throughput.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Offer, StoredContainer } from '../../catalog/resources.js';
+import {
+  autoscale,
+  ceilingOf,
+  manual,
+  minimumOf,
+  type Throughput,
+} from '../../catalog/throughput.js';
+import { whileThere } from '../../documents/documents.js';
 import { DEFINITION_WRITE_CHARGE } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { parseObject } from '../../value/json.js';
@@ -16,7 +24,6 @@ const TO_MANUAL = 'x-ms-cosmos-migrate-offer-to-manual-throughput';
 
 export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
   const offer = findOffer(request);
-  checkMatch(request.headers, offer.etag);
   const { value } = parseObject(await request.body(), new Set());
   const address = offerRid(offer);
   for (const name of ['id', '_rid']) {
@@ -24,32 +31,36 @@ export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
     if (body === undefined || body === address) continue;
     throw failure('idChanged', { body: JSON.stringify(body), address });
   }
-  const { catalog, budgets, at } = request;
-  const replaced = await catalog.replaceOffer(offer, wanted(request, offer, value.content), at);
+  const { catalog, budgets, at, headers } = request;
+  const bytes = await storedBytes(request, offer);
+  const decide = (current: Offer) => {
+    checkMatch(headers, current.etag);
+    return wanted(headers, current, value.content, bytes);
+  };
+  const replaced = await catalog.replaceOffer(offer, decide, at);
   return resourceReply(
     200,
     DEFINITION_WRITE_CHARGE,
     offerResource(replaced, budgets.scaledTo(replaced)),
-    offerHeaders(replaced),
+    await offerHeaders(request, replaced),
   );
 }
 
-export function offerHeaders(offer: Offer): readonly string[] {
-  return [
-    'x-ms-cosmos-min-throughput',
-    String(minimumOf(offer, offer.throughput.kind)),
-    'x-ms-offer-replace-pending',
-    'false',
-  ];
+export async function offerHeaders(request: CosmosRequest, offer: Offer): Promise<string[]> {
+  const { throughput, highestEver } = offer;
+  const least = minimumOf(throughput.kind, highestEver, await storedBytes(request, offer));
+  return ['x-ms-cosmos-min-throughput', String(least), 'x-ms-offer-replace-pending', 'false'];
 }
 
-/**
- * Throughput cannot sink below a hundredth (autoscale: a tenth) of the highest ever provisioned.
- */
-function minimumOf(offer: Offer, kind: Throughput['kind']): number {
-  return kind === 'manual'
-    ? Math.max(400, Math.ceil(offer.highestEver / 10_000) * 100)
-    : Math.max(1000, Math.ceil(offer.highestEver / 10_000) * 1000);
+/** What is kept in all containers that use the offer. */
+async function storedBytes({ catalog, documents }: CosmosRequest, offer: Offer): Promise<number> {
+  const isUsing = (each: StoredContainer) => catalog.offerFor(each)?.serial === offer.serial;
+  const using = catalog.allContainers().filter(isUsing);
+  const sizes = using.map(async (container) => {
+    const { bytes } = await whileThere(container, documents.engine.stats(container.engine));
+    return bytes;
+  });
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 interface Content {
@@ -63,7 +74,12 @@ interface Content {
 }
 
 /** What the body asks for; where its kind changes, what it is now can stand for that. */
-function wanted({ headers }: CosmosRequest, offer: Offer, content: unknown): Throughput {
+function wanted(
+  headers: IncomingHttpHeaders,
+  offer: Offer,
+  content: unknown,
+  bytes: number,
+): Throughput {
   const [toAutoscale, toManual] = [flag(headers, TO_AUTOSCALE), flag(headers, TO_MANUAL)];
   if (toAutoscale && toManual) {
     const why = `It cannot be combined with ${TO_AUTOSCALE}.`;
@@ -76,7 +92,7 @@ function wanted({ headers }: CosmosRequest, offer: Offer, content: unknown): Thr
   if (!given) throw failure('offerContentMissing');
   const throughput = throughputIn(given);
   checkKind(offer, throughput, toAutoscale || toManual);
-  checkMinimum(offer, throughput);
+  checkMinimum(offer, throughput, bytes);
   return throughput;
 }
 
@@ -102,8 +118,8 @@ function checkKind({ throughput: { kind } }: Offer, asked: Throughput, isMigrati
   throw failure('invalidInput', { why });
 }
 
-function checkMinimum(offer: Offer, asked: Throughput): void {
-  const min = minimumOf(offer, asked.kind);
+function checkMinimum({ highestEver }: Offer, asked: Throughput, bytes: number): void {
+  const min = minimumOf(asked.kind, highestEver, bytes);
   const amount = ceilingOf(asked);
   const step = asked.kind === 'manual' ? 100 : 1000;
   if (amount < min) throw failure('offerInvalid', { value: amount, min, step });
