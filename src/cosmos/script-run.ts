@@ -5,7 +5,6 @@ import type { Lsn, Serial } from '../engine/engine.js';
 import type { Program } from '../script/messages.js';
 import type { RanProgram } from '../script/scripts.js';
 import { scriptCharge } from '../throughput/charges.js';
-import { stopwatch } from '../time/clock.js';
 import { MayflyError } from '../value/errors.js';
 import type { CosmosRequest } from './request.js';
 import { ScriptHost } from './script-host.js';
@@ -56,15 +55,16 @@ async function attempt<T>(
   const names = serialNames(container);
   const transaction = new Transaction(documents, container, partition, at, names);
   const host = new ScriptHost(request, place, transaction);
-  const took = stopwatch();
+  let computedMs = 0;
   const result = await work({
     request: { ...request, documents: transaction.documents },
-    run: (input) => {
+    run: async (input) => {
       const program = { args: '[]', requestValues: {}, ...input, ...linksOf(place), now: at };
-      return scripts.run(program, (operation) => host.carryOut(operation));
+      const ran = await scripts.run(program, (operation) => host.carryOut(operation));
+      computedMs += ran.computedMs;
+      return ran;
     },
   });
-  const computedMs = took();
   const { lsn, serials } = await transaction.commit();
   return { result, lsn, serials, charge: scriptCharge(host.charge, computedMs) };
 }

@@ -81,7 +81,13 @@ export interface Answer {
 }
 
 export type Result =
-  | { readonly kind: 'done'; readonly outcome: Outcome; readonly log: string }
+  | {
+      readonly kind: 'done';
+      readonly outcome: Outcome;
+      readonly log: string;
+      /** How long the script itself ran, without what it waited for. */
+      readonly computedMs: number;
+    }
   | { readonly kind: 'values'; readonly values: string }
   /** Where nothing but an error was thrown, the thread can be used again. */
   | {

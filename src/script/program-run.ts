@@ -1,6 +1,7 @@
 // A stored procedure or a trigger while it runs: slices of script, and in between the operations it
 // has asked for. It is over when nothing is waited for.
 import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten-core';
+import { stopwatch } from '../time/clock.js';
 import type { Answer, Limits, Operation, Outcome, Program } from './messages.js';
 import { preludeText } from './prelude.js';
 import { Sandbox } from './sandbox.js';
@@ -18,6 +19,7 @@ export class ProgramRun {
   #written = 0;
   #waiting = 0;
   #log = '';
+  #computedMs = 0;
 
   constructor(
     engine: QuickJSWASMModule,
@@ -42,12 +44,17 @@ export class ProgramRun {
     return this.#log;
   }
 
+  get computedMs(): number {
+    return this.#computedMs;
+  }
+
   /** The outcome, once there is nothing to wait for. */
   start(): Outcome | undefined {
     // To get ready took the server's time, not the script's.
     this.#sandbox.restart();
-    this.#sandbox.callMethod(this.#runtime, 'start', this.#main).dispose();
-    return this.#rest();
+    return this.#slice(() => {
+      this.#sandbox.callMethod(this.#runtime, 'start', this.#main).dispose();
+    });
   }
 
   answer({ number, error, value = 'null', options = '{}' }: Answer): Outcome | undefined {
@@ -56,11 +63,12 @@ export class ProgramRun {
     const text = context.newString(`{"number":${number},${told},"options":${options}}`);
     this.#waiting -= 1;
     try {
-      this.#sandbox.callMethod(this.#runtime, 'answer', text).dispose();
+      return this.#slice(() => {
+        this.#sandbox.callMethod(this.#runtime, 'answer', text).dispose();
+      });
     } finally {
       text.dispose();
     }
-    return this.#rest();
   }
 
   dispose(): void {
@@ -69,8 +77,11 @@ export class ProgramRun {
     this.#sandbox.dispose();
   }
 
-  #rest(): Outcome | undefined {
+  #slice(work: () => void): Outcome | undefined {
+    const took = stopwatch();
+    work();
     this.#sandbox.runJobs();
+    this.#computedMs += took();
     if (this.#waiting > 0) return undefined;
     const outcome = this.#sandbox.callMethod(this.#runtime, 'outcome');
     const text = this.#sandbox.context.getString(outcome);

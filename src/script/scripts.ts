@@ -37,6 +37,7 @@ export class ScriptError extends MayflyError {
 
 export interface RanProgram extends Outcome {
   readonly log: string;
+  readonly computedMs: number;
 }
 
 export class Scripts {
@@ -76,7 +77,8 @@ export class Scripts {
     const result = await this.#programs.run({ task, limits, carryOut });
     if (result.kind === 'failed') throw withLog(this.#error(result.failed), result.log);
     if (result.kind !== 'done') throw new Error('a program has an outcome');
-    return { ...result.outcome, log: result.log };
+    const { outcome, log, computedMs } = result;
+    return { ...outcome, log, computedMs };
   }
 
   /** Calls and results are JSON texts, as functions.ts draws them. */

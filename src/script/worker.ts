@@ -83,10 +83,10 @@ function advance(step: (run: ProgramRun) => Outcome | undefined): void {
   attempt(() => {
     const outcome = step(run);
     if (!outcome) return;
-    const { log } = run;
+    const { log, computedMs } = run;
     running = undefined;
     run.dispose();
-    finish({ kind: 'done', outcome, log });
+    finish({ kind: 'done', outcome, log, computedMs });
   });
 }
 
