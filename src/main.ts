@@ -74,7 +74,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
     const documentTtl = options.mongoDocumentTtl;
     const parts = { engine, entropy, purger, documentTtl, ...over };
     const catalog = await openCatalog(parts, clock, log, closing);
-    budgets.follow(catalog);
+    budgets.follow(catalog, () => 1 + (over.sharing?.others ?? 0));
     const countsUnpurged = options.countIncludesUnpurged ?? false;
     const documents: Documents = { engine, entropy, purger, countsUnpurged };
     const shared = {

@@ -49,6 +49,7 @@ export class Budgets implements Leftover {
   readonly mode: ThroughputMode;
   readonly #clock: Clock;
   #catalog: Catalog | undefined;
+  #servers: () => number = () => 1;
   /** By the ids containers have in their engine. */
   readonly #accounts = new Map<string, Account>();
   /** By the serials of offers, or of what has none. */
@@ -60,8 +61,14 @@ export class Budgets implements Leftover {
   }
 
   /** From now on there are containers; until then the purge finds nothing left over. */
-  follow(catalog: Catalog): void {
+  /** Of several servers over one store each has its part, so that together they keep the limit. */
+  follow(catalog: Catalog, servers: () => number = () => 1): void {
     this.#catalog = catalog;
+    this.#servers = servers;
+  }
+
+  #shareOf(perSecond: number): number {
+    return perSecond / this.#servers();
   }
 
   get isEnforced(): boolean {
@@ -200,7 +207,9 @@ export class Budgets implements Leftover {
     const all = rangeIds(container);
     // Ranges that were split are gone, and their buckets with them.
     if (buckets.size > all.length) prune(buckets, new Set(all));
-    return ranges.map((range) => bucketIn(buckets, range, ceiling / all.length, this.#clock));
+    return ranges.map((range) =>
+      bucketIn(buckets, range, this.#shareOf(ceiling) / all.length, this.#clock),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { after } from 'node:test';
 import { type Collection, type Db, MongoClient, type MongoClientOptions } from 'mongodb';
 import { type Mayfly, type StartOptions, start, VirtualClock } from '../../src/main.js';
 import { type Instant, instant } from '../../src/time/instant.js';
+import { storeOf } from '../conformance/support.suite.js';
 
 /** A full second, so that lives are counted from where the clock stands. */
 export const NOON = instant(Date.parse('2030-06-01T12:00:00.000Z'));
@@ -62,7 +63,10 @@ export async function serveMongo(options: StartOptions = {}): Promise<MongoServe
   const clock = new VirtualClock();
   clock.freeze();
   clock.set(NOON);
-  const server = new MongoServer(await start({ clock, mongoPort: 0, ...options }), clock);
+  const server = new MongoServer(
+    await start({ clock, mongoPort: 0, ...storeOf(options), ...options }),
+    clock,
+  );
   after(() => server.close());
   return server;
 }

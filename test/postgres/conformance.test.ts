@@ -8,12 +8,15 @@ import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), '..', 'conformance');
+const folders = ['conformance', 'mongo'].map((name) =>
+  join(dirname(fileURLToPath(import.meta.url)), '..', name),
+);
 
 /** What writes, expires, counts, pages and feeds: the parts that an engine can get wrong. */
 const USUAL = [
   ...['items', 'item-conditions', 'batch.', 'change-feed.', 'delete-partition'],
   ...['ttl.', 'ttl-changes', 'ttl-expired', 'query-ttl', 'query-aggregates'],
+  ...['mongo-crud', 'mongo-ttl'],
 ];
 
 /** Files that start processes of their own, with a folder as their store. */
@@ -37,12 +40,13 @@ after(() => cluster.stop());
 
 test('conformance on PostgreSQL', { timeout: 900_000 }, async () => {
   const address = cluster.newStore();
-  const files = readdirSync(folder).filter((file) => file.endsWith('.test.js') && isWanted(file));
-  assert(files.length > 0);
-  const { output, code } = await run(
-    files.map((file) => join(folder, file)),
-    address,
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.test.js') && isWanted(file))
+      .map((file) => join(folder, file)),
   );
+  assert(files.length > 0);
+  const { output, code } = await run(files, address);
   const failed = [...output.matchAll(/^ *not ok \d+ - (.*)$/gm)].map(([, name = '']) => name);
   const unexpected = failed.filter((name) => !DIFFERENT.some((known) => known.test(name)));
   assert.deepEqual(unexpected, [], output.slice(-20_000));

@@ -40,9 +40,11 @@ function stepSql(step: string): Sql {
 function conditionOf(filter: ValueFilter): Sql {
   const exact = along(filter.path, raw('d.x'), (value) => predicate(filter, value), 0);
   if (filter.op !== '=') return exact;
-  // The index over all paths finds it; on elements of arrays it would find a little more.
+  // The index over all paths finds it. Of scalars below objects that is all that is asked; on
+  // elements of arrays it finds a little more.
   const contained = storableJson(containing(filter.path, filter.value));
-  return sql`d.x @> ${contained}::jsonb and ${exact}`;
+  const found = sql`d.x @> ${contained}::jsonb`;
+  return filter.path.includes(null) ? sql`${found} and ${exact}` : found;
 }
 
 /** Null in a path is any element of an array. */
