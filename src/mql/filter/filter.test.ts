@@ -110,6 +110,9 @@ const rows: readonly Row[] = [
   [{ $and: [{ a: 1 }, { b: 1 }] }, [{ a: 1, b: 1 }], [{ a: 1 }]],
   [{ $or: [{ a: 1 }, { b: 1 }] }, [{ a: 1 }, { b: 1 }], [{}]],
   [{ $nor: [{ a: 1 }, { b: 1 }] }, [{}], [{ a: 1 }, { b: 1 }]],
+  // The language of the tests takes 0.5 for every random number.
+  [{ $sampleRate: 0.6 }, [{}], []],
+  [{ $sampleRate: 0.4 }, [], [{}]],
   [{ $comment: 'why', a: 1 }, [{ a: 1 }], [{}]],
   // Elements.
   [{ a: { $exists: true } }, [{ a: null }, { a: [] }], [{}]],
@@ -205,6 +208,7 @@ const refused: readonly (readonly [filter: Plain, code: number, message: RegExp]
   [{ a: { $regex: '(?=a)' } }, 51091, /Regular expression is invalid/],
   [{ a: { $regex: 'a', $options: 'q' } }, 51108, /invalid flag in regex options: q/],
   [{ a: { $options: 'i' } }, 2, /\$options needs a \$regex/],
+  [{ $sampleRate: 2 }, 2, /from 0 to 1/],
   [{ $where: '1' }, 2, /\$where is not supported/],
   [{ a: { $bitsAllSet: -1 } }, 2, /takes an Array, a number, or a BinData/],
 ];

@@ -1,11 +1,13 @@
 // From the document of a filter to its tree. Operators are looked up in tables: one per family.
 
+import { toDouble } from '../../value/bson/numbers.js';
 import { readInt32 } from '../../value/bson/read.js';
 import {
   type Bytes,
   type Document,
   isArray,
   isDocument,
+  isNumber,
   Regex,
   UNDEFINED,
   type Value,
@@ -64,6 +66,13 @@ const WHOLE_OPERATORS: WholeOperators = {
     const test: DocumentTest = (bytes, document) =>
       isTruthy(expression(scopeOf(Row.ofBytes(documentAt(bytes, document)))));
     return { kind: 'whole', operator: '$expr', operand, test };
+  },
+  $sampleRate: (operand, { random }) => {
+    const rate = isNumber(operand) ? toDouble(operand) : Number.NaN;
+    if (!(rate >= 0 && rate <= 1)) {
+      throw mongoFailure('BadValue', 'argument to $sampleRate must be a number from 0 to 1');
+    }
+    return { kind: 'whole', operator: '$sampleRate', operand, test: () => random() < rate };
   },
   $text: textNode,
   $jsonSchema: schemaNode,

@@ -194,6 +194,33 @@ test('memory has a limit', async () => {
   }
 });
 
+test('others have their turns while a pipeline works', async () => {
+  const documents = Array.from({ length: 20_000 }, (_, at) =>
+    bytesOf({ _id: at, a: (at * 7) % 1000 }),
+  );
+  async function* all(): AsyncGenerator<readonly Bytes[]> {
+    for (let at = 0; at < documents.length; at += 1000) yield documents.slice(at, at + 1000);
+  }
+  const stages = [{ $sort: { a: -1 } }, { $group: { _id: '$a', all: { $push: '$_id' } } }];
+  const pipeline = compilePipeline(
+    valueFrom(stages) as readonly Value[],
+    PLAIN_LANGUAGE,
+    new Written(),
+  );
+  let turns = 0;
+  let isDone = false;
+  const takeTurn = (): void => {
+    turns++;
+    if (!isDone) setImmediate(takeTurn);
+  };
+  takeTurn();
+  let found = 0;
+  for await (const rows of pipeline.run(all())) found += rows.length;
+  isDone = true;
+  assert.equal(found, 1000);
+  assert.ok(turns > 10, `${turns} turns`);
+});
+
 test('every stage has a row', () => {
   const text = EJSON.stringify([pipelineRows, refused, merges]);
   const without = STAGE_NAMES.filter((name) => !text.includes(`"${name}"`));
