@@ -4,7 +4,14 @@
 import { imagePaths, plainPath } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { ONE_PLACE } from '../documents/collection-write.js';
-import type { Engine, Filter, OrderBy, ScanRequest, ValueFilter } from '../engine/engine.js';
+import type {
+  Engine,
+  Filter,
+  ItemKey,
+  OrderBy,
+  ScanRequest,
+  ValueFilter,
+} from '../engine/engine.js';
 import { type IndexPath, isIndexed, samePath } from '../engine/indexing.js';
 import type { FieldNode, Node } from '../mql/filter/tree.js';
 import type { Instant } from '../time/instant.js';
@@ -98,8 +105,22 @@ function conjunctsOf(tree: Node): readonly FieldNode[] {
   return tree.kind === 'and' ? tree.of.flatMap(conjunctsOf) : [];
 }
 
+/** The one document that a filter can only mean, in a collection that is not sharded. */
+export function pointOf(
+  collection: StoredCollection,
+  tree: Node,
+  hasCollation: boolean,
+): ItemKey | undefined {
+  if (collection.definition.shardKey.length > 0 || hasCollation) return undefined;
+  const id = idFilter({ hasCollation }, conjunctsOf(tree));
+  return id?.op === '=' ? { partition: ONE_PLACE, id: String(id.value) } : undefined;
+}
+
 /** One document of an unsharded collection, found as a point read finds it. */
-function idFilter(finding: Finding, fields: readonly FieldNode[]): Filter | undefined {
+function idFilter(
+  finding: Pick<Finding, 'hasCollation'>,
+  fields: readonly FieldNode[],
+): ValueFilter | undefined {
   const field = fields.find(({ path, operator }) => path.text === '_id' && operator === '$eq');
   if (!field || isArray(field.operand) || field.operand instanceof Regex) return undefined;
   if (finding.hasCollation) return undefined;

@@ -8,7 +8,7 @@ import type { Bytes } from '../value/bson/value.js';
 import { bsonOf } from '../value/bson-image.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 import { samePartitionKey } from '../value/partition-key.js';
-import type { Access } from './access.js';
+import { type Access, pointOf } from './access.js';
 import type { Call } from './call.js';
 import { checked, checkValid } from './documents-in.js';
 import { currentOf } from './namespace.js';
@@ -43,6 +43,12 @@ const TRIES_MAX = 100;
 export async function mutate(call: Call, question: Question, mutation: Mutation): Promise<Mutated> {
   const { collection } = question;
   if (!collection) return NOTHING;
+  const point = pointOf(
+    collection,
+    question.filter.tree,
+    question.language.collation !== undefined,
+  );
+  if (point) return mutateItems(call, collection, question, mutation, [{ key: point }]);
   const access = await accessOf(call, question);
   if (mutation.multi) return mutateAll(call, collection, question, mutation, access);
   if (mutation.sort) return mutateFirst(call, collection, question, mutation, access);
@@ -114,7 +120,7 @@ async function mutateItems(
   collection: StoredCollection,
   { filter }: Question,
   mutation: Mutation,
-  items: readonly Item[],
+  items: readonly Pick<Item, 'key'>[],
 ): Promise<Mutated> {
   const noted: (Pick<Mutated, 'before' | 'after'> | undefined)[] = [];
   const edits = items.map(({ key }, index): EditAt => {

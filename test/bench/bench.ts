@@ -5,6 +5,7 @@ import { foregroundPart } from './foreground.js';
 import { Bench } from './harness.js';
 import { indexingPart } from './indexing.js';
 import { leftoversPart } from './leftovers.js';
+import { mongoPart } from './mongo.js';
 import { HELP, type Options, type Part, parseOptions, UsageError } from './options.js';
 import { reportProfile } from './profile.js';
 import { purgePart } from './purge.js';
@@ -27,6 +28,7 @@ const PROFILES: Partial<Record<Part, readonly string[]>> = {
   foreground: ['foreground'],
   purge: ['purge', 'purge-plain'],
   container: ['container'],
+  mongo: ['mongo'],
   scripts: ['scripts'],
 };
 
@@ -43,6 +45,7 @@ const parts: Readonly<Record<Part, (bench: Bench, report: Report) => Promise<voi
   leftovers: leftoversPart,
   scripts: scriptsPart,
   postgres: scaleOutPart,
+  mongo: mongoPart,
 };
 
 async function main(): Promise<void> {

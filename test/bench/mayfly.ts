@@ -11,6 +11,8 @@ import { type Call, HOST } from './wire.js';
 
 export interface Mayfly extends Client {
   readonly port: number;
+  /** Where MongoDB clients are served. */
+  readonly mongoPort: number;
   readonly pid: number;
   /** A request to the control API. */
   control(verb: string, path: string, body?: object): Promise<Record<string, unknown>>;
@@ -38,12 +40,13 @@ export async function startMayfly(bench: Bench, plan: MayflyPlan): Promise<Mayfl
   });
   const lines: string[] = [];
   const gone = ended(child);
-  const ready = new Promise<number>((found) => {
+  const ready = new Promise<readonly [port: number, mongoPort: number]>((found) => {
     const look = (line: string) => {
       lines.push(line);
       if (lines.length > LINES_MAX) lines.shift();
       const port = /"event":"ready".*"cosmos":"http:\/\/[^"]+:(\d+)\/"/.exec(line)?.[1];
-      if (port) found(Number(port));
+      const mongoPort = /"mongo":"[^"]*:(\d+)\/"/.exec(line)?.[1];
+      if (port) found([Number(port), Number(mongoPort)]);
     };
     createInterface(child.stdout).on('line', look);
     createInterface(child.stderr).on('line', look);
@@ -59,7 +62,8 @@ export async function startMayfly(bench: Bench, plan: MayflyPlan): Promise<Mayfl
     throw new Error(`Mayfly ended ${how}:\n${lines.join('\n')}`);
   });
   early.catch(() => undefined);
-  const port = await within(START_MS_MAX, Promise.race([ready, early]), 'the start of Mayfly');
+  const started = within(START_MS_MAX, Promise.race([ready, early]), 'the start of Mayfly');
+  const [port, mongoPort] = await started;
   const opened = openClient(port);
   client = opened;
   const call = (asked: Call, headers?: Readonly<Record<string, string>>): Promise<Reply> =>
@@ -71,7 +75,8 @@ export async function startMayfly(bench: Bench, plan: MayflyPlan): Promise<Mayfl
     return JSON.parse(reply.body);
   };
   const metrics = () => call(METRICS, BEARER);
-  return { port, pid: child.pid ?? 0, call, control, metrics, stop, close: opened.close };
+  const { pid = 0 } = child;
+  return { port, mongoPort, pid, call, control, metrics, stop, close: opened.close };
 }
 
 function argumentsOf({ options }: Bench, plan: MayflyPlan): string[] {

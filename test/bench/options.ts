@@ -14,6 +14,7 @@ export const PARTS = [
   'leftovers',
   'scripts',
   'postgres',
+  'mongo',
 ] as const;
 export type Part = (typeof PARTS)[number];
 
