@@ -85,6 +85,18 @@ test('what shares a database’s throughput shares one budget, whatever its part
   isRefused(() => budgets.admit(a, [0]));
 });
 
+test('servers over one store have a part each, of what is shared as well', () => {
+  const { budgets, catalog, manual } = setUp();
+  const [own, shared] = [catalog.add(2, [0]), catalog.add(3, [0])];
+  catalog.provide(4, 2, manual(1000));
+  catalog.provide(5, undefined, manual(600));
+  let servers = 2;
+  budgets.follow(catalog as unknown as Catalog, () => servers);
+  assert.deepEqual([budgets.room(own), budgets.room(shared)], [500, 300]);
+  servers = 4;
+  assert.deepEqual([budgets.room(own), budgets.room(shared)], [250, 150]);
+});
+
 test('without an offer there are 400', () => {
   const { budgets, catalog } = setUp();
   const container = catalog.add(2, [0]);

@@ -60,15 +60,13 @@ export class Budgets implements Leftover {
     this.#clock = clock;
   }
 
-  /** From now on there are containers; until then the purge finds nothing left over. */
-  /** Of several servers over one store each has its part, so that together they keep the limit. */
+  /**
+   * From now on there are containers; until then the purge finds nothing left over. Of several
+   * servers over one store each has its part, so that together they keep the limit.
+   */
   follow(catalog: Catalog, servers: () => number = () => 1): void {
     this.#catalog = catalog;
     this.#servers = servers;
-  }
-
-  #shareOf(perSecond: number): number {
-    return perSecond / this.#servers();
   }
 
   get isEnforced(): boolean {
@@ -199,7 +197,7 @@ export class Budgets implements Leftover {
 
   #bucketsOf(container: Metered, ranges: readonly number[]): readonly Bucket[] {
     const offer = this.#catalog?.offerFor(container);
-    const ceiling = ceilingOf(offer?.throughput ?? DEFAULT_THROUGHPUT);
+    const ceiling = ceilingOf(offer?.throughput ?? DEFAULT_THROUGHPUT) / this.#servers();
     const { buckets } = this.#budgetOf(offer?.serial ?? container.serial);
     if (offer && offer.container === undefined) {
       return [bucketIn(buckets, SHARED, ceiling, this.#clock)];
@@ -207,9 +205,7 @@ export class Budgets implements Leftover {
     const all = rangeIds(container);
     // Ranges that were split are gone, and their buckets with them.
     if (buckets.size > all.length) prune(buckets, new Set(all));
-    return ranges.map((range) =>
-      bucketIn(buckets, range, this.#shareOf(ceiling) / all.length, this.#clock),
-    );
+    return ranges.map((range) => bucketIn(buckets, range, ceiling / all.length, this.#clock));
   }
 }
 
