@@ -47,14 +47,3 @@ export function textMatcher(pattern: string, options: string): (text: string) =>
   }
   return (text) => regex.matcher(text).find();
 }
-
-/** The text that every match begins with, where the pattern says so: for an index. */
-export function literalPrefix(pattern: string, options: string): string | undefined {
-  if (options !== '' && options !== 's') return undefined;
-  const match = /^(?:\^|\\A)((?:[\w \-@:,;"'<>%&=!~`/]|\\[.\-/$^+*?()[\]{}|\\])+)/.exec(pattern);
-  if (!match?.[1] || pattern.includes('|')) return undefined;
-  const rest = pattern.slice(match[0].length);
-  const literal = match[1].replaceAll(/\\(.)/g, '$1');
-  // A quantifier behind the last character makes that one optional.
-  return /^[*?{]/.test(rest) ? literal.slice(0, -1) || undefined : literal;
-}

@@ -10,7 +10,7 @@ export type Evaluate = (values: readonly Argument[], name: string, language: Lan
 /** Exactly so many. */
 export function fixed(count: number, evaluate: Evaluate): Operator {
   return (operand, compiler, name) => {
-    const operands = count === 1 ? soleOperand(operand) : operandsOf(operand);
+    const operands = operandsOf(operand);
     if (operands.length !== count) {
       throw mongoLocation(
         16020,
@@ -104,10 +104,6 @@ export function namedOperands(
 }
 
 export function operandsOf(operand: Value): readonly Value[] {
-  return isArray(operand) ? operand : [operand];
-}
-
-function soleOperand(operand: Value): readonly Value[] {
   return isArray(operand) ? operand : [operand];
 }
 

@@ -2,7 +2,6 @@
 // doubles.
 import { Decimal128 } from '../../value/bson/decimal.js';
 import {
-  addDecimals,
   divideDecimals,
   negateDecimal,
   type Rounding,
@@ -228,14 +227,4 @@ function bits(
     result = combine(result, toBigInt(value));
   }
   return smallestInteger(result, wide) ?? result;
-}
-
-/** The mean of a sum. */
-export function meanOf(sum: NumberValue, count: number): NumberValue {
-  if (sum instanceof Decimal128) return divideDecimals(sum, toDecimal(int32(count)));
-  return toDouble(sum) / count;
-}
-
-export function addAsDecimals(a: NumberValue, b: NumberValue): Decimal128 {
-  return addDecimals(toDecimal(a), toDecimal(b));
 }

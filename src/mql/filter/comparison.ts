@@ -1,6 +1,6 @@
 // Comparisons with a value that is known when the filter is compiled: `$eq`, `$lt` and so on, and
 // `$in`. They stay within the bracket of the operand's type, and read raw bytes where that is easy.
-import { type CompareText, compareBson, keyOfValue } from '../../value/bson/compare.js';
+import { compareBson, keyOfValue } from '../../value/bson/compare.js';
 import { compareNumbers, isNan } from '../../value/bson/numbers.js';
 import {
   decodeString,
@@ -159,9 +159,4 @@ export function oneOf(operands: readonly Value[], collation: Collation | undefin
       return texts.size !== operands.length && keys.has(keyOfValue(decodeString(bytes, at)));
     }
   };
-}
-
-/** For those who compare decoded values and want the collation of the command. */
-export function textOrder(collation: Collation | undefined): CompareText | undefined {
-  return collation?.compare;
 }

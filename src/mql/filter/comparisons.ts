@@ -1,6 +1,5 @@
 // `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`, `$in`, `$nin`.
-import { typeName } from '../../value/bson/types.js';
-import { isArray, Regex, typeOf, UNDEFINED, type Value } from '../../value/bson/value.js';
+import { isArray, Regex, UNDEFINED, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import { type ComparisonOperator, comparison, oneOf } from './comparison.js';
 import { regexTest } from './evaluations.js';
@@ -52,9 +51,4 @@ function oneOfOrMatching(operands: readonly Value[], collation: Parameters<typeo
   if (patterns.length === 0) return equal;
   const tests = [equal, ...patterns.map(({ pattern, options }) => regexTest(pattern, options))];
   return (bytes, type, at) => tests.some((test) => test(bytes, type, at));
-}
-
-/** The type of an operand as error texts name it. */
-export function nameOfType(value: Value | undefined): string {
-  return typeName(typeOf(value));
 }

@@ -39,10 +39,6 @@ export function forgetPosition(to = -1): void {
   position = to;
 }
 
-export function notePosition(index: number): void {
-  position = index;
-}
-
 /**
  * Whether some value at the path passes. With `elements` an array at the end of the path is tried
  * element by element and then as a whole.
