@@ -14,7 +14,7 @@ const folders = ['conformance', 'mongo'].map((name) =>
 
 /** What writes, expires, counts, pages and feeds: the parts that an engine can get wrong. */
 const USUAL = [
-  ...['items', 'item-conditions', 'batch.', 'change-feed.', 'delete-partition'],
+  ...['items', 'item-conditions', 'batch.', 'change-feed.', 'delete-partition', 'all-versions'],
   ...['ttl.', 'ttl-changes', 'ttl-expired', 'query-ttl', 'query-aggregates'],
   ...['mongo-crud', 'mongo-ttl'],
 ];

@@ -21,7 +21,7 @@ test('shared tables are distributed by bucket, once', () => {
 
 test('the tables of a container lie beside the head', () => {
   const statements = citus.distribute(schema, 'c-1').map((statement) => textOf(statement));
-  assert.equal(statements.length, 2);
+  assert.equal(statements.length, 3);
   for (const text of statements) assert.match(text, /colocate_with => '"my""s"."head"'/);
   assert.match(statements[0] ?? '', /"d_c-1"/);
   assert.match(statements[1] ?? '', /"u_c-1"/);

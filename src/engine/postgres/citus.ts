@@ -48,8 +48,8 @@ export const citus: Dialect = {
   // Shards are then defined one after the other, as a transaction of several statements needs it.
   defining: [raw("set local citus.multi_shard_modify_mode to 'sequential'")],
   distribute: (schema, id) => {
-    const { items, unique } = schema.of(id).names;
-    return [items, unique].map((table) => distributed(schema, table, colocated(schema)));
+    const { items, unique, versions } = schema.of(id).names;
+    return [items, unique, versions].map((table) => distributed(schema, table, colocated(schema)));
   },
   newBucket: leastUsed,
   bytesOf: (

@@ -45,19 +45,26 @@ async function applyChange(
   if ('refuse' in decision) return { refused: decision.refuse };
   if ('keep' in decision) return { item: current };
   if ('delete' in decision) {
-    if (current) view.remove(current);
+    if (current) remove(view, current, { at, lsn }, false);
     return { item: undefined };
   }
   // An expired item that was not purged yet makes room for the new one, which is another item with
   // another serial.
-  if (kept && !current) view.remove(kept);
+  if (kept && !current) remove(view, kept, { at, lsn }, true);
   const serial = current?.serial ?? head.nextSerial;
   const item: Item = { key, serial, lsn, ...draftOf(decision.put) };
-  const clash = await clearUniqueKeys(view, item, at);
+  const clash = await clearUniqueKeys(view, item, { at, lsn });
   if (clash !== undefined) return { refused: { uniqueIndex: clash } };
   if (!current) head.nextSerial += 1;
   view.store(item, current);
+  const kind = current ? 'replace' : 'create';
+  view.log({ kind, item, lsn, at, previous: current?.lsn });
   return { item };
+}
+
+function remove(view: View, item: Item, { at, lsn }: Moment, expired: boolean): void {
+  view.remove(item);
+  view.log({ kind: expired ? 'expire' : 'delete', item, lsn, at, previous: item.lsn });
 }
 
 function draftOf({ etag, fuses, doc }: Pick<Item, 'etag' | 'fuses' | 'doc'>) {
@@ -65,12 +72,16 @@ function draftOf({ etag, fuses, doc }: Pick<Item, 'etag' | 'fuses' | 'doc'>) {
 }
 
 /** T11: an expired holder of a unique key does not block it; it is purged on the spot. */
-async function clearUniqueKeys(view: View, item: Item, at: Instant): Promise<string | undefined> {
+async function clearUniqueKeys(
+  view: View,
+  item: Item,
+  moment: Moment,
+): Promise<string | undefined> {
   for (const { index, hash } of view.uniquesOf(item)) {
     const holder = await view.holderOf(hash);
     if (!holder || holder.serial === item.serial) continue;
-    if (isLive(holder.fuses, view.place.container.expiry, at)) return index;
-    view.remove(holder);
+    if (isLive(holder.fuses, view.place.container.expiry, moment.at)) return index;
+    remove(view, holder, moment, true);
   }
   return undefined;
 }

@@ -13,6 +13,7 @@ import { explained, isLost, isPassing, type Lease, type Pool } from './connectio
 import { headOf, headSql, type Place, storeHeadSql, withMark } from './head.js';
 import { columnsOf, WRITTEN } from './record.js';
 import { raw, type Sql, sql } from './sql.js';
+import { logSql } from './version-log.js';
 import { readKeys, View } from './view.js';
 
 const GROUP_MAX = 128;
@@ -194,7 +195,7 @@ async function apply(view: View, { batches, at, place }: Call): Promise<Settled>
 export function changesSql(view: View): readonly Sql[] {
   const { schema, container, bucket } = view.place;
   const { items, unique } = schema.of(container.id);
-  const { stored, removed, held, freed } = view.changes();
+  const { stored, removed, held, freed, log } = view.changes();
   const statements: Sql[] = [];
   if (freed.length > 0) {
     const hashes = freed.map((hash) => Buffer.from(hash, 'hex'));
@@ -209,14 +210,16 @@ export function changesSql(view: View): readonly Sql[] {
   }
   if (stored.length > 0) statements.push(upsertSql(view, stored));
   if (held.length > 0) {
-    const hashes = held.map(([hash]) => Buffer.from(hash, 'hex'));
-    const serials = held.map(([, serial]) => serial);
-    statements.push(sql`insert into ${unique}(bucket, u, serial)
+    const hashes = held.map(({ hash }) => Buffer.from(hash, 'hex'));
+    const serials = held.map(({ serial }) => serial);
+    const names = held.map(({ index }) => index);
+    statements.push(sql`insert into ${unique}(bucket, u, serial, name)
       select h.bucket, u.* from ${schema.head} h,
-        unnest(${hashes}::bytea[], ${serials}::bigint[]) u
+        unnest(${hashes}::bytea[], ${serials}::bigint[], ${names}::text[]) u
       where h.bucket = ${bucket} and h.id = ${container.id}
-      on conflict (bucket, u) do update set serial = excluded.serial`);
+      on conflict (bucket, u) do update set serial = excluded.serial, name = excluded.name`);
   }
+  if (log.length > 0) statements.push(logSql(view.place, log));
   return statements;
 }
 

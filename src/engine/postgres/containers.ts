@@ -2,7 +2,7 @@
 import { type Container, ContainerGone } from '../engine.js';
 import { type Dialect, plain } from './citus.js';
 import type { Lease, Pool } from './connection.js';
-import { headSql, type Place } from './head.js';
+import { type Head, headOf, headSql, type Place } from './head.js';
 import { containerTables, type Schema } from './schema.js';
 import { raw, type Sql, sql } from './sql.js';
 
@@ -66,8 +66,8 @@ export class Containers {
       await lease.query(sql`insert into ${this.#schema.container}(id, bucket, definition)
         values (${id}, ${bucket}, ${JSON.stringify(container)})`);
       await lease.query(sql`insert into ${this.#schema.head}
-        (bucket, id, lsn, serial, items, bytes, writers)
-        values (${bucket}, ${id}, 0, 1, 0, 0, '{}')`);
+        (bucket, id, lsn, serial, items, bytes, writers, retention)
+        values (${bucket}, ${id}, 0, 1, 0, 0, '{}', ${container.retentionMs ?? null})`);
     });
   }
 
@@ -75,7 +75,8 @@ export class Containers {
     const { id } = container;
     const place = await this.placeOf(container);
     await this.#define(async (lease) => {
-      await lease.query(headSql(place, true));
+      const { rows } = await lease.query(headSql(place, true));
+      await this.#follow(lease, place, headOf(rows[0], id));
       const { rowCount } = await lease.query(sql`update ${this.#schema.container}
         set definition = ${JSON.stringify(container)} where id = ${id}`);
       if (rowCount === 0) throw new ContainerGone(`the engine has no container '${id}'`);
@@ -83,8 +84,19 @@ export class Containers {
     });
   }
 
+  /** Versions are kept from here on, or not any more; what dropped indexes held is let go. */
+  async #follow(lease: Lease, { container, bucket, schema }: Place, head: Head): Promise<void> {
+    const { id, retentionMs, indexes } = container;
+    const isNew = head.retentionMs === undefined && retentionMs !== undefined;
+    await lease.query(sql`update ${schema.head} set retention = ${retentionMs ?? null},
+      forgotten = ${isNew ? head.lsn : head.forgotten} where bucket = ${bucket} and id = ${id}`);
+    const names = indexes.filter(({ unique }) => unique).map(({ name }) => name);
+    await lease.query(sql`delete from ${schema.of(id).unique}
+      where bucket = ${bucket} and name <> all(${names}::text[])`);
+  }
+
   async drop(id: string): Promise<void> {
-    const { items, unique } = this.#schema.of(id);
+    const { items, unique, versions } = this.#schema.of(id);
     const { head, container, lease: leases } = this.#schema;
     const { rows } = await this.#pool.ask(sql`select bucket from ${container} where id = ${id}`);
     const bucket = rows[0]?.[0];
@@ -94,7 +106,7 @@ export class Containers {
       await lease.query(sql`delete from ${head} where bucket = ${bucket} and id = ${id}`);
       await lease.query(sql`delete from ${container} where id = ${id}`);
       await lease.query(sql`delete from ${leases} where bucket = ${bucket} and id = ${id}`);
-      await lease.query(sql`drop table if exists ${items}, ${unique}`);
+      await lease.query(sql`drop table if exists ${items}, ${unique}, ${versions}`);
     });
     this.#buckets.delete(id);
   }

@@ -13,6 +13,9 @@ export interface Head {
   bytes: number;
   /** For each server that wrote: the last of its groups that is part of this. */
   readonly writers: Readonly<Record<string, WriterMark>>;
+  /** How long versions are kept, if at all, and up to where they are not, or not any more. */
+  readonly retentionMs: number | undefined;
+  readonly forgotten: Lsn;
 }
 export interface WriterMark {
   readonly group: number;
@@ -31,14 +34,16 @@ const WRITER_MS_MAX = 3_600_000;
 
 export function headSql({ schema, container, bucket }: Place, isLocked: boolean): Sql {
   const lock = isLocked ? raw('for update') : raw('');
-  return sql`select lsn, serial, items, bytes, writers from ${schema.head}
+  return sql`select lsn, serial, items, bytes, writers, retention, forgotten from ${schema.head}
     where bucket = ${bucket} and id = ${container.id} ${lock}`;
 }
 
 export function headOf(row: Row | undefined, id: string): Head {
   if (!row) throw new ContainerGone(`the engine has no container '${id}'`);
-  const [lsn, nextSerial, items, bytes, writers] = row as [number, number, number, number, string];
-  return { lsn, nextSerial, items, bytes, writers: JSON.parse(writers) };
+  const [lsn, nextSerial, items, bytes] = row as [number, number, number, number];
+  const [writers, retention, forgotten] = row.slice(4) as [string, number | null, number];
+  const versions = { retentionMs: retention ?? undefined, forgotten };
+  return { lsn, nextSerial, items, bytes, writers: JSON.parse(writers), ...versions };
 }
 
 export function storeHeadSql(place: Place, head: Head, writers: Head['writers']): Sql {

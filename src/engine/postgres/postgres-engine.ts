@@ -19,6 +19,7 @@ import {
   type ScanRequest,
   type Serial,
   type Stats,
+  type Versions,
   type WriteBatch,
   type WriteOutcome,
 } from '../engine.js';
@@ -38,6 +39,7 @@ import { planScan } from './scan.js';
 import { Schema } from './schema.js';
 import { prepareSchema } from './set-up.js';
 import { raw, sql } from './sql.js';
+import { nextTrim, readVersions } from './versions.js';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, `?schema=` names another schema than mayfly. */
@@ -177,8 +179,26 @@ class PostgresEngine implements Engine {
     return readChanges(this.#pool, await this.#place(container), scan, at, budget);
   }
 
+  async versions(
+    container: Container,
+    scan: ChangeScan,
+    at: Instant,
+    budget: Budget,
+  ): Promise<Versions> {
+    return readVersions(this.#pool, await this.#place(container), scan, at, budget);
+  }
+
   async nextExpiry(container: Container): Promise<Instant | undefined> {
-    return nextDue(this.#pool, await this.#place(container));
+    return this.#next(await this.#place(container));
+  }
+
+  async #next(place: Place): Promise<Instant | undefined> {
+    const [item, version] = await Promise.all([
+      nextDue(this.#pool, place),
+      nextTrim(this.#pool, place),
+    ]);
+    if (item === undefined || version === undefined) return item ?? version;
+    return item < version ? item : version;
   }
 
   async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
@@ -188,7 +208,7 @@ class PostgresEngine implements Engine {
     const gone = await purgeDue(this.#pool, place, at, rowsMax);
     // Under other rules by now: whoever goes by them will purge.
     if (!gone) return { purged: 0, bytes: 0, next: undefined };
-    return { ...gone, next: await nextDue(this.#pool, place) };
+    return { ...gone, next: await this.#next(place) };
   }
 
   async expiries(container: Container, scan: ExpiryScan) {

@@ -3,11 +3,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ExpiryRule } from '../../time/expiry.js';
 import { type Instant, instant } from '../../time/instant.js';
-import { BadResume, type Expiry, type ExpiryScan, type Purge, type Resume } from '../engine.js';
+import {
+  BadResume,
+  type Expiry,
+  type ExpiryScan,
+  type Purge,
+  type Resume,
+  VERSIONS_PER_ROW,
+} from '../engine.js';
 import type { Lease, Pool } from './connection.js';
-import { headOf, headSql, type Place, storeHeadSql } from './head.js';
+import { type Head, headOf, headSql, type Place, storeHeadSql } from './head.js';
 import { fuseOf, NEVER } from './schema.js';
 import { join, raw, type Sql, sql } from './sql.js';
+import { logPurgedSql } from './version-log.js';
+import { trimVersions } from './versions.js';
 
 /** The earliest due instant among all enabled rules: one look at the first entry of each. */
 export async function nextDue(pool: Pool, place: Place): Promise<Instant | undefined> {
@@ -31,7 +40,6 @@ export async function purgeDue(
   rowsMax: number,
 ): Promise<Omit<Purge, 'next'> | undefined> {
   const rules = place.container.expiry.filter((rule) => rule.enabled);
-  if (rules.length === 0) return { purged: 0, bytes: 0 };
   return pool.transact((lease) => purgeLocked(lease, place, rules, at, rowsMax));
 }
 
@@ -42,7 +50,7 @@ async function purgeLocked(
   at: Instant,
   rowsMax: number,
 ): Promise<Omit<Purge, 'next'> | undefined> {
-  const { bucket, schema, container } = place;
+  const { schema, container } = place;
   const { rows: heads } = await lease.query(headSql(place, true));
   const head = headOf(heads[0], container.id);
   // Who changes the rules locks the head, too: what the new ones revive is not purged by the old.
@@ -51,8 +59,28 @@ async function purgeLocked(
   );
   const stored: unknown = JSON.parse((now[0]?.[0] ?? 'null') as string);
   if (!isDeepStrictEqual(stored, container.expiry)) return undefined;
-  const { rows } = await lease.query(sql`delete from ${tableOf(place)} where bucket = ${bucket}
-    and serial = any(array(${dueSql(place, rules, at, rowsMax)})) returning serial, size`);
+  const gone = await removeDue(lease, place, head, rules, at, rowsMax);
+  const left = (rowsMax - gone.purged) * VERSIONS_PER_ROW;
+  const trimmed = await trimVersions(lease, place, head, at, left);
+  return trimmed > 0 ? { ...gone, trimmed } : gone;
+}
+
+async function removeDue(
+  lease: Lease,
+  place: Place,
+  head: Head,
+  rules: readonly ExpiryRule[],
+  at: Instant,
+  rowsMax: number,
+): Promise<{ readonly purged: number; readonly bytes: number }> {
+  const { bucket, schema, container } = place;
+  if (rules.length === 0) return { purged: 0, bytes: 0 };
+  const isLogged = head.retentionMs !== undefined;
+  const log = isLogged ? sql`, log as (${logPurgedSql(place, head.lsn + 1, at)})` : raw('');
+  const { rows } = await lease.query(sql`with gone as (
+      delete from ${tableOf(place)} where bucket = ${bucket}
+      and serial = any(array(${dueSql(place, rules, at, rowsMax)})) returning *)${log}
+    select serial, size from gone`);
   if (rows.length === 0) return { purged: 0, bytes: 0 };
   const bytes = rows.reduce((sum, [, size]) => sum + (size as number), 0);
   if (container.indexes.some((index) => index.unique)) {

@@ -195,6 +195,7 @@ function orderScope({ indexing }: Place['container'], { ordered, request }: Way)
 export function scopeSql(
   { partitionHash, partitionPaths }: Place['container'],
   request: Pick<ScanRequest, 'partition' | 'span'>,
+  whole: Sql = raw('coalesce(d.whole, d.k)'),
 ): readonly Sql[] {
   const { partition } = request;
   const scope: Sql[] = [];
@@ -205,7 +206,7 @@ export function scopeSql(
   const isWhole = partition.length === partitionPaths.length;
   scope.push(isWhole ? sql`d.epk = ${epk}::text` : sql`starts_with(d.epk, ${epk}::text)`);
   const encoded = bufferOf(encodeValues(partition));
-  const key = sql`substring(coalesce(d.whole, d.k) from 1 for ${encoded.length}::int)`;
+  const key = sql`substring(${whole} from 1 for ${encoded.length}::int)`;
   return [...scope, sql`${key} = ${encoded}::bytea`];
 }
 

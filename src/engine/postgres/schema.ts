@@ -6,6 +6,7 @@
 //   server      one row per server: when it was alive last, by the database's clock
 //   d_ID        the items of a container
 //   u_ID        what its unique indexes hold
+//   v_ID        all its versions, where the container keeps them
 //
 // All rows of a container have one bucket, which is what Citus distributes by: everything a request
 // touches lies on one shard, and the head is locked where the items are. Elsewhere it is 0.
@@ -33,7 +34,8 @@ export const KEY_BYTES_MAX = 1000;
 export interface Tables {
   readonly items: Sql;
   readonly unique: Sql;
-  readonly names: { readonly items: string; readonly unique: string };
+  readonly versions: Sql;
+  readonly names: { readonly items: string; readonly unique: string; readonly versions: string };
 }
 
 export class Schema {
@@ -52,8 +54,13 @@ export class Schema {
     const known = this.#tables.get(id);
     if (known) return known;
     const suffix = /^[\w-]{1,40}$/.test(id) ? id : hashed(id);
-    const names = { items: `d_${suffix}`, unique: `u_${suffix}` };
-    const tables = { items: this.table(names.items), unique: this.table(names.unique), names };
+    const names = { items: `d_${suffix}`, unique: `u_${suffix}`, versions: `v_${suffix}` };
+    const tables = {
+      items: this.table(names.items),
+      unique: this.table(names.unique),
+      versions: this.table(names.versions),
+      names,
+    };
     if (this.#tables.size >= TABLES_KNOWN_MAX) this.#tables.clear();
     this.#tables.set(id, tables);
     return tables;
@@ -92,7 +99,7 @@ export function sharedTables(schema: Schema): readonly Sql[] {
     sql`create table if not exists ${schema.head}(
       bucket int not null, id text collate "C" not null,
       lsn bigint not null, serial bigint not null, items bigint not null, bytes bigint not null,
-      writers jsonb not null, primary key(bucket, id)) with (fillfactor = 50)`,
+      writers jsonb not null, retention bigint, forgotten bigint not null default 0, primary key(bucket, id)) with (fillfactor = 50)`,
     sql`create table if not exists ${schema.server}(
       id text collate "C" primary key, seen bigint not null)`,
     sql`create table if not exists ${schema.lease}(
@@ -102,7 +109,7 @@ export function sharedTables(schema: Schema): readonly Sql[] {
 }
 
 export function containerTables(schema: Schema, container: Container): readonly Sql[] {
-  const { items, unique } = schema.of(container.id);
+  const { items, unique, versions } = schema.of(container.id);
   return [
     sql`create table ${items}(
       bucket int not null, serial bigint not null, lsn bigint not null,
@@ -116,8 +123,14 @@ export function containerTables(schema: Schema, container: Container): readonly 
     sql`create index on ${items}(bucket, own, serial) where own < ${raw(String(NEVER))}`,
     sql`create index on ${items}(bucket, dflt, serial) where dflt < ${raw(String(NEVER))}`,
     sql`create table ${unique}(
-      bucket int not null, u bytea not null, serial bigint not null, primary key(bucket, u))`,
+      bucket int not null, u bytea not null, serial bigint not null,
+      name text not null, primary key(bucket, u))`,
     sql`create index on ${unique}(bucket, serial)`,
+    sql`create table ${versions}(
+      bucket int not null, lsn bigint not null, n int not null, at bigint not null,
+      kind text not null, previous bigint, serial bigint not null, whole bytea not null,
+      epk text collate "C" not null, size int not null, body bytea not null,
+      primary key(bucket, lsn, n))`,
   ];
 }
 

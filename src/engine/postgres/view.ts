@@ -1,9 +1,10 @@
 // What one transaction sees and has changed so far: the items of the keys it is about, read under
 // the lock of the head, and over them its own changes, which can be taken back to a mark.
 import { createHash } from 'node:crypto';
+import type { Instant } from '../../time/instant.js';
 import { encodeValues } from '../../value/key.js';
 import { valueAt } from '../../value/path.js';
-import type { Container, Item, ItemKey, Serial } from '../engine.js';
+import type { Container, Item, ItemKey, Lsn, Serial } from '../engine.js';
 import type { Lease } from './connection.js';
 import type { Head, Place } from './head.js';
 import { ITEM_WIDTH, itemColumns, itemOf, keyOf } from './record.js';
@@ -18,6 +19,15 @@ export interface UniqueEntry {
   readonly hash: string;
 }
 
+/** A line of the log of versions. */
+export interface LoggedVersion {
+  readonly kind: 'create' | 'replace' | 'delete' | 'expire';
+  readonly item: Item;
+  readonly lsn: Lsn;
+  readonly at: Instant;
+  readonly previous: Lsn | undefined;
+}
+
 export class View {
   /** As the caller sees it whose changes are being applied: rules of expiry may differ. */
   place: Place;
@@ -29,7 +39,8 @@ export class View {
   readonly #holders = new Map<string, Item | undefined>();
   /** What is different from the database, by serial; undefined is gone. */
   readonly #changed = new Map<Serial, Item | undefined>();
-  readonly #uniques = new Map<string, Serial | undefined>();
+  readonly #uniques = new Map<string, { serial: Serial; index: string } | undefined>();
+  readonly #log: LoggedVersion[] = [];
   readonly #undo: (() => void)[] = [];
 
   constructor(lease: Lease, place: Place, head: Head) {
@@ -48,15 +59,22 @@ export class View {
     return this.#items.get(encoded);
   }
 
+  /** Kept only where the container keeps versions. */
+  log(version: LoggedVersion): void {
+    if (this.head.retentionMs === undefined) return;
+    this.#log.push(version);
+    this.#undo.push(() => this.#log.pop());
+  }
+
   store(item: Item, previous: Item | undefined): void {
     this.#set(this.#items, hex(keyOf(item.key)), item);
     this.#set(this.#changed, item.serial, item);
     this.head.bytes += item.doc.bytes.length - (previous?.doc.bytes.length ?? 0);
     if (!previous) this.head.items += 1;
     if (previous) this.#free(previous);
-    for (const { hash } of this.uniquesOf(item)) {
+    for (const { hash, index } of this.uniquesOf(item)) {
       this.#set(this.#holders, hash, item);
-      this.#set(this.#uniques, hash, item.serial);
+      this.#set(this.#uniques, hash, { serial: item.serial, index });
     }
   }
 
@@ -112,13 +130,13 @@ export class View {
       if (item) stored.push(item);
       else removed.push(serial);
     }
-    const held: [string, Serial][] = [];
+    const held: { hash: string; serial: Serial; index: string }[] = [];
     const freed: string[] = [];
-    for (const [hash, serial] of this.#uniques) {
-      if (serial === undefined) freed.push(hash);
-      else held.push([hash, serial]);
+    for (const [hash, holder] of this.#uniques) {
+      if (holder === undefined) freed.push(hash);
+      else held.push({ hash, ...holder });
     }
-    return { stored, removed, held, freed };
+    return { stored, removed, held, freed, log: this.#log };
   }
 
   #free(item: Item): void {
