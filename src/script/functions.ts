@@ -96,6 +96,8 @@ function driverFor(functions: readonly ((...args: unknown[]) => unknown)[]) {
   for (const each of functions) Object.freeze(each);
   return (text: string): string => {
     const results: string[] = [];
+    const charactersMax = 8_000_000;
+    let characters = 0;
     for (const [index, args, isWrapped] of JSON.parse(text)) {
       try {
         const plain = isWrapped ? args.map((each: unknown[]) => each[0]) : args;
@@ -105,7 +107,10 @@ function driverFor(functions: readonly ((...args: unknown[]) => unknown)[]) {
           typeof value === 'function' ||
           typeof value === 'symbol' ||
           (typeof value === 'number' && !Number.isFinite(value));
-        results.push(isNothing ? '[]' : JSON.stringify([value]));
+        const result = isNothing ? '[]' : JSON.stringify([value]);
+        characters += result.length;
+        if (characters > charactersMax) throw new Error('The results are too large.');
+        results.push(result);
       } catch (error) {
         const thrown = error as Error | undefined;
         const isError = typeof thrown?.message === 'string';

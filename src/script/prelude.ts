@@ -7,7 +7,7 @@ import { requestFor, responseFor } from './prelude-messages.js';
 
 /** The hands of the sandbox, as plain functions over texts. */
 export interface Hands {
-  /** The number of the operation, or 0 when no more are accepted. */
+  /** The number of the operation; 0 when no more are accepted, -1 when it is too large. */
   ask(name: string, input: string): number;
   log(text: string): void;
 }
@@ -87,6 +87,7 @@ export function runtimeFor(global: Record<string, unknown>, hands: Hands, text: 
   let rejected: { readonly reason: unknown } | undefined;
   const submit: Submit = (name, input, callback) => {
     const number = hands.ask(name, JSON.stringify(input));
+    if (number < 0) throw refusal(413, 'The request of the script is too large.');
     if (number > 0) waiting.set(number, callback);
     return number > 0;
   };

@@ -4,7 +4,17 @@ import type { QuickJSHandle, QuickJSWASMModule } from 'quickjs-emscripten-core';
 import { stopwatch } from '../time/clock.js';
 import type { Answer, Limits, Operation, Outcome, Program } from './messages.js';
 import { preludeText } from './prelude.js';
-import { Sandbox } from './sandbox.js';
+import { Sandbox, ScriptFailed } from './sandbox.js';
+
+/** How many operations the server has at the same time. */
+const WINDOW = 16;
+/** No document is larger, and what is asked together is staged together. */
+const INPUT_CHARACTERS_MAX = 4 * 1024 * 1024;
+const WAITING_CHARACTERS_MAX = 16 * 1024 * 1024;
+/** Request and response together. */
+const OUTCOME_CHARACTERS_MAX = 8 * 1024 * 1024;
+/** The answer to an operation that is refused at once. */
+const TOO_LARGE = -1;
 
 /** What is printed is a header in the end, so there is not much of it. */
 const LOG_CHARACTERS_MAX = 8000;
@@ -17,7 +27,10 @@ export class ProgramRun {
   readonly #send: (operation: Operation) => void;
   #asked = 0;
   #written = 0;
-  #waiting = 0;
+  /** Operations without an answer, in their order; the first of them are with the server. */
+  readonly #waiting: Operation[] = [];
+  #sent = 0;
+  #characters = 0;
   #log = '';
   #computedMs = 0;
 
@@ -61,7 +74,9 @@ export class ProgramRun {
     const { context } = this.#sandbox;
     const told = error === undefined ? `"value":${value}` : `"error":${JSON.stringify(error)}`;
     const text = context.newString(`{"number":${number},${told},"options":${options}}`);
-    this.#waiting -= 1;
+    this.#characters -= this.#waiting.shift()?.input.length ?? 0;
+    this.#sent -= 1;
+    this.#sendMore();
     try {
       return this.#slice(() => {
         this.#sandbox.callMethod(this.#runtime, 'answer', text).dispose();
@@ -82,10 +97,11 @@ export class ProgramRun {
     work();
     this.#sandbox.runJobs();
     this.#computedMs += took();
-    if (this.#waiting > 0) return undefined;
+    if (this.#waiting.length > 0) return undefined;
     const outcome = this.#sandbox.callMethod(this.#runtime, 'outcome');
     const text = this.#sandbox.context.getString(outcome);
     outcome.dispose();
+    if (text.length > OUTCOME_CHARACTERS_MAX) throw tooLarge();
     return JSON.parse(text) as Outcome;
   }
 
@@ -113,11 +129,24 @@ export class ProgramRun {
     const isWrite = operation.name !== 'read' && operation.name !== 'query';
     if (this.#asked >= operationsMax || this.#sandbox.elapsed() > acceptMs) return 0;
     if (isWrite && this.#written >= writesMax) return 0;
+    const characters = operation.input.length;
+    if (characters > INPUT_CHARACTERS_MAX) return TOO_LARGE;
+    if (this.#characters + characters > WAITING_CHARACTERS_MAX) return 0;
+    this.#characters += characters;
     if (isWrite) this.#written += 1;
     this.#asked += 1;
-    this.#waiting += 1;
-    this.#send({ number: this.#asked, ...operation });
+    this.#waiting.push({ number: this.#asked, ...operation });
+    this.#sendMore();
     return this.#asked;
+  }
+
+  /** The server has only a few of them at hand, however many a script asks for in one breath. */
+  #sendMore(): void {
+    while (this.#sent < Math.min(WINDOW, this.#waiting.length)) {
+      const next = this.#waiting[this.#sent];
+      this.#sent += 1;
+      if (next) this.#send(next);
+    }
   }
 
   #print(text: string): void {
@@ -125,4 +154,9 @@ export class ProgramRun {
     const all = this.#log === '' ? text : `${this.#log}\n${text}`;
     this.#log = all.length > LOG_CHARACTERS_MAX ? `${all.slice(0, LOG_CHARACTERS_MAX)}…` : all;
   }
+}
+
+function tooLarge(): ScriptFailed {
+  const text = 'Error: What the script leaves in request and response is too large.';
+  return new ScriptFailed({ kind: 'thrown', text, stack: '', number: 413 });
 }

@@ -63,6 +63,8 @@ const HOSTILE: readonly Hostile[] = [
   ['recursion',                'function f() { return f() + 1; }',                              THROWN, /stack overflow/],
   ['recursion through native', 'function f() { return [1].map(f); }',                           THROWN, /stack overflow/],
   ['a deep text to parse',     'function () { JSON.parse("[".repeat(1e6)); }',                  /scriptThrew|scriptDepth/],
+  ['a huge answer',            'function () { __.response.setBody("x".repeat(9e6)); }',            THROWN, /too large/],
+  ['a huge operation',         'function () { __.readDocument("x".repeat(5e6)); }',               THROWN, /too large/],
   ['a ring as an answer',      'function () { const a = []; a.push(a); __.response.setBody(a); }', THROWN, /circular/],
   ['the host by name',         'function () { process.exit(); }',                               THROWN, /'process' is not defined/],
   ['a module',                 'function () { require("node:fs"); }',                           THROWN, /'require' is not defined/],
@@ -147,6 +149,12 @@ describe('functions', () => {
     );
     assert.deepEqual([value, nothing, wrapped, infinite], [[1], [], [], []]);
     assert.equal(failed[1], 'Error: no');
+  });
+
+  test('huge results', async () => {
+    const [first, second] = await call("(n) => 'x'.repeat(n)", '[[0,[7000000]],[0,[7000000]]]');
+    assert.equal(first[0].length, 7_000_000);
+    assert.match(second[1], /too large/);
   });
 
   test('they remember nothing', async () => {

@@ -281,4 +281,11 @@ test('operations are accepted until there were too many', async () => {
     __.response.setBody([n, __.readDocument(__.getAltLink() + '/docs/x', () => {})]);
   }`;
   assert.deepEqual(await answer(box, writing), [2000, true]);
+  const large = `function () {
+    let n = 0;
+    const text = 'x'.repeat(1e6);
+    while (__.readDocument(__.getAltLink() + '/docs/none', { text }, () => {})) n++;
+    __.response.setBody(n);
+  }`;
+  assert.equal(await answer(box, large), 16);
 });
