@@ -70,6 +70,13 @@ export interface LastRequest {
   readonly ms: number;
 }
 
+/** How long a command may take; cursors that it leaves are not bound by it. */
+export interface TimeLimit {
+  /** Throws when it has taken longer than its client wants. */
+  check(): void;
+  stop(): void;
+}
+
 export interface Call {
   readonly mongo: Mongo;
   readonly client: Client;
@@ -79,6 +86,7 @@ export interface Call {
   readonly command: Document;
   readonly at: Instant;
   readonly transaction: Transaction | undefined;
+  readonly time: TimeLimit;
   documents(field: string): readonly Bytes[] | undefined;
 }
 

@@ -11,10 +11,10 @@ import { encodeDocument } from '../value/bson/write.js';
 import { MayflyError } from '../value/errors.js';
 import { MongoError, mongoCodes, mongoFailure } from '../value/mongo-errors.js';
 import { mayDo } from './auth/roles.js';
-import type { Call, Client, Mongo, Reply } from './call.js';
+import type { Call, Client, Mongo, Reply, TimeLimit } from './call.js';
 import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
-import { asNumber } from './fields.js';
+import { asInteger, asNumber } from './fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { sessionOf } from './session-id.js';
@@ -69,6 +69,7 @@ async function answer(mongo: Mongo, client: Client, request: Request, report: Re
     count(mongo, name);
     const command = commandOf(call, request);
     const reply = await runOnce(call, command);
+    call.time.stop();
     return { command: name, bytes: encode(reply) };
   } catch (error) {
     const failure = failureOf(error, report, call?.name ?? '');
@@ -99,7 +100,39 @@ function readCall(mongo: Mongo, client: Client, request: Request): Call {
   const at = mongo.clock.now();
   client.charge = 0;
   const documents = (field: string) => arrays.get(field);
-  return { mongo, client, name, database, command, at, transaction: undefined, documents };
+  const time = timeLimit(name, command.get('maxTimeMS'));
+  return {
+    mongo,
+    client,
+    name,
+    database,
+    command,
+    at,
+    transaction: undefined,
+    time,
+    documents,
+  };
+}
+
+const NO_LIMIT: TimeLimit = { check: () => undefined, stop: () => undefined };
+
+/** Of a getMore it is how long to wait for something, and not for the command. */
+function timeLimit(name: string, given: Value | undefined): TimeLimit {
+  if (given === undefined || name === 'getMore') return NO_LIMIT;
+  const msMax = asInteger(given, `${name}.maxTimeMS`) ?? 0;
+  if (msMax < 0) throw mongoFailure('BadValue', `${msMax} value for maxTimeMS is out of range`);
+  if (msMax === 0) return NO_LIMIT;
+  const took = stopwatch();
+  let isOver = false;
+  return {
+    check: () => {
+      if (isOver || took() <= msMax) return;
+      throw mongoFailure('MaxTimeMSExpired', 'operation exceeded time limit');
+    },
+    stop: () => {
+      isOver = true;
+    },
+  };
 }
 
 /** Some old clients put the command into a field of its own. */

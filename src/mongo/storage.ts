@@ -80,19 +80,17 @@ function inTransaction(
 
 /** Items in batches, by the access, each once; a transaction sees its own writes. */
 export async function* scan(
-  { mongo, at, transaction }: Call,
+  call: Call,
   collection: StoredCollection,
   access: Access,
 ): AsyncGenerator<readonly Item[]> {
-  if (!transaction) {
-    yield* scanStored(mongo, collection, access, at);
-    return;
-  }
-  await transaction.touch(collection);
+  const { mongo, at, transaction } = call;
+  await transaction?.touch(collection);
   for await (const items of scanStored(mongo, collection, access, at)) {
-    yield transaction.visible(collection, items);
+    call.time.check();
+    yield transaction ? transaction.visible(collection, items) : items;
   }
-  yield transaction.own(collection);
+  if (transaction) yield transaction.own(collection);
 }
 
 async function* scanStored(

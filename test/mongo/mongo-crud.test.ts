@@ -276,3 +276,24 @@ test('empty and too large writes', async () => {
     17419,
   );
 });
+
+test('a command that takes longer than its client wants is code 50', async () => {
+  const collection = server.collection();
+  await collection.insertMany(Array.from({ length: 3000 }, (_, _id) => ({ _id, n: _id % 7 })));
+  const slow = {
+    $expr: {
+      $eq: [
+        {
+          $reduce: {
+            input: { $range: [0, 300] },
+            initialValue: 0,
+            in: { $add: ['$$value', '$n'] },
+          },
+        },
+        1,
+      ],
+    },
+  };
+  assert.equal(await codeOf(collection.find(slow).maxTimeMS(1).toArray()), 50);
+  assert.equal((await collection.find({ _id: 5 }).maxTimeMS(10_000).toArray()).length, 1);
+});
