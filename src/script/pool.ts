@@ -148,6 +148,7 @@ class Thread {
   }
 
   async end(): Promise<void> {
+    this.#underway?.reject(failure('shuttingDown'));
     await this.#worker.terminate();
   }
 

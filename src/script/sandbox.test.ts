@@ -176,3 +176,16 @@ describe('functions', () => {
     assert.equal(await call('function () { return 1; }'), '[[1]]');
   });
 });
+
+test('whoever waits when the server ends is told so', async () => {
+  const closing = new Scripts(20_000);
+  const endless = Array.from({ length: 6 }, () =>
+    closing.run(program('function () { for (;;); }'), async ({ number }) => ({ number })),
+  );
+  const ended = Promise.allSettled(endless);
+  await closing.close();
+  for (const each of await ended) {
+    assert.equal(each.status === 'rejected' && each.reason.code, 'shuttingDown');
+  }
+  await assert.rejects(closing.check('f', 'function () {}'), { code: 'shuttingDown' });
+});
