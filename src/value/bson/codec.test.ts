@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { BSON } from 'bson';
 import { MongoError } from '../mongo-errors.js';
 import { fuzzed, randomInteger, seededRandom, seedFromEnvironment } from '../random.suite.js';
-import { randomDocument } from './random-bson.suite.js';
+import { parseDecimal } from './decimal.js';
+import { randomDecimal, randomDocument } from './random-bson.suite.js';
 import { decodeDocument, findField, typeBefore } from './read.js';
 import { BsonType } from './types.js';
 import { NESTING_MAX, validateDocument } from './validate.js';
@@ -28,6 +29,19 @@ test(`what we encode the library decodes, and encodes to the same bytes (SEED=${
       ignoreUndefined: false,
     });
     assert.equal(Buffer.from(theirs).toString('hex'), bytes.toString('hex'));
+  }
+});
+
+test(`decimals have the texts and the bytes of the library (SEED=${seed})`, () => {
+  const random = seededRandom(seed);
+  for (let round = 0; round < fuzzed(3000); round++) {
+    const decimal = randomDecimal(random);
+    const bytes = Buffer.from(encodeDocument(new Map([['d', decimal]])));
+    const { d } = BSON.deserialize(bytes, KEEP_TYPES);
+    assert.equal(decimal.toString(), d.toString());
+    const theirs = Buffer.from(BSON.Decimal128.fromString(d.toString()).bytes);
+    assert.equal(theirs.toString('hex'), bytes.subarray(7, 23).toString('hex'), `${decimal}`);
+    assert.deepEqual(parseDecimal(d.toString()), decimal);
   }
 });
 

@@ -130,14 +130,14 @@ export function roundDecimal(value: Decimal128, places: number, mode: Rounding):
   const drop = -places - value.exponent;
   if (drop <= 0) {
     const digits = value.coefficient * 10n ** BigInt(Math.min(-drop, DIGITS_MAX + 1));
-    return digitCount(digits) > DIGITS_MAX ? value : decimalOf(value.negative, digits, -places);
+    return digitCount(digits) > DIGITS_MAX ? value : decimalOf(value.negative, digits, 0 - places);
   }
   const truncated =
     drop > digitCount(value.coefficient) ? 0n : value.coefficient / 10n ** BigInt(drop);
   const exact = truncated * 10n ** BigInt(Math.min(drop, DIGITS_MAX + 1)) === value.coefficient;
   const away = !exact && (mode === 'floor' ? value.negative : mode === 'ceil' && !value.negative);
   const digits = mode === 'even' ? shiftRight(value.coefficient, drop) : truncated;
-  const exponent = Math.min(-places, EXPONENT_MAX);
+  const exponent = Math.min(0 - places, EXPONENT_MAX);
   return decimalOf(value.negative, away ? digits + 1n : digits, exponent);
 }
 
