@@ -6,7 +6,6 @@ import { draftOf } from '../documents/collection-write.js';
 import type { Decision, Item, WriteBatch } from '../engine/engine.js';
 import type { Fuse } from '../time/expiry.js';
 import { bsonOf } from '../value/bson-image.js';
-import { MongoError } from '../value/mongo-errors.js';
 import { FULL_SCAN } from './access.js';
 import type { Call } from './call.js';
 import { currentOf } from './namespace.js';
@@ -62,7 +61,7 @@ async function rewrite(
     if (!('refused' in outcome)) continue;
     const document = bsonOf((items[index] as Item).doc.bytes);
     const error = errorOf({ refused: outcome.refused }, namespace, collection, document);
-    if (error) throw new MongoError(error.code, error.codeName, error.message);
+    if (error) throw error;
   }
 }
 

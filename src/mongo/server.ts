@@ -22,6 +22,7 @@ import type { Session } from './sessions.js';
 import { noSuch } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
 import type { Request, Sequence } from './wire/message.js';
+import { StatementError } from './write-errors.js';
 
 /** Arrays of documents, which are used as they came and never decoded with the command. */
 const DOCUMENT_ARRAYS: ReadonlySet<string> = new Set([
@@ -75,7 +76,7 @@ async function answer(mongo: Mongo, client: Client, request: Request, report: Re
     const failure = failureOf(error, report, call?.name ?? '');
     return {
       command: call?.name ?? '',
-      bytes: encode(errorReply(failure, labelsOf(failure, call))),
+      bytes: encode(errorReply(failure, labelsOf(failure, call), extraOf(failure))),
     };
   }
 }
@@ -292,6 +293,10 @@ const TRANSIENT: ReadonlySet<number> = new Set([
 function labelsOf(error: MongoError, call: Call | undefined): readonly string[] {
   const isPart = call?.command.get('autocommit') === false;
   return isPart && TRANSIENT.has(error.code) ? ['TransientTransactionError'] : [];
+}
+
+function extraOf(error: MongoError): Readonly<Record<string, Value>> {
+  return error instanceof StatementError ? error.extra : {};
 }
 
 function codeNameOf(code: number): string {

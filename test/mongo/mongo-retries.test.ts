@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Long, MongoClient } from 'mongodb';
 import { CutLine } from './proxy.suite.js';
-import { type Any, codeOf, serveMongo } from './support.suite.js';
+import { type Any, codeOf, failureOf, serveMongo } from './support.suite.js';
 
 const server = await serveMongo();
 const proxy = await CutLine.open(server.port);
@@ -125,6 +125,11 @@ test('unique over arrays, compound, sparse and partial; one is not built over du
   await collection.insertOne({ _id: 4, a: 5, d: 1 });
   await collection.insertOne({ _id: 5, a: 6, d: 1 });
   assert.equal(await codeOf(collection.createIndex({ d: 1 }, { unique: true })), 11000);
+  const lost = await failureOf(collection.findOneAndUpdate({ _id: 4 }, { $set: { a: 1, b: 1 } }));
+  assert.deepEqual(
+    [lost.code, lost.keyPattern, lost.keyValue],
+    [11000, { a: 1, b: 1 }, { a: 1, b: 1 }],
+  );
   assert.ok(!(await collection.indexes()).some(({ name }) => name === 'd_1'));
   await collection.dropIndex('a_1_b_1');
   await collection.insertOne({ _id: 6, a: 1, b: 1 });
