@@ -205,7 +205,7 @@ function filling(spec: Document, { language, name }: StageContext): Stage {
           const document = replaced(placed.row.document, field.split('.'), filled[at] ?? null);
           placed.row = Row.ofDocument(document, placed.row.meta);
         });
-        if (run.pace.isDue) await run.pace.rest();
+        if (run.pace.isOver) await run.pace.rest();
       }
       yield* batched(partition.map(({ row }) => row));
     }

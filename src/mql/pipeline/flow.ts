@@ -46,7 +46,7 @@ export async function gather(input: Rows, run: Run, stage: string): Promise<Row[
       run.memory.hold(row.size + ROW_BYTES, stage);
       rows.push(row);
     }
-    if (run.pace.isDue) await run.pace.rest();
+    if (run.pace.isOver) await run.pace.rest();
   }
   return rows;
 }

@@ -260,7 +260,7 @@ async function equalRows(
       order.set(row, order.size);
       for (const key of foreignKeys(row, foreign, fold)) byKey.get(key)?.push(row);
     }
-    if (run.pace.isDue) await run.pace.rest();
+    if (run.pace.isOver) await run.pace.rest();
   }
   return wanted.map((values) => {
     const found = new Set(values.flatMap((value) => byKey.get(keyOfValue(value, fold)) ?? []));
@@ -396,7 +396,7 @@ async function reachable(
           if (value !== null) next.push(value);
         }
       }
-      if (run.pace.isDue) await run.pace.rest();
+      if (run.pace.isOver) await run.pace.rest();
     }
     frontier = next;
   }

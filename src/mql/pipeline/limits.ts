@@ -42,9 +42,14 @@ export class Pace {
   #elapsed = stopwatch();
   #steps = 0;
 
-  /** Whether it is time to let others go first. */
+  /** Whether it is time to let others go first: for loops over rows. */
   get isDue(): boolean {
-    return ++this.#steps % STEPS_PER_LOOK === 0 && this.#elapsed() > TURN_MS;
+    return ++this.#steps % STEPS_PER_LOOK === 0 && this.isOver;
+  }
+
+  /** The same for loops over batches, each of which is many steps. */
+  get isOver(): boolean {
+    return this.#elapsed() > TURN_MS;
   }
 
   async rest(): Promise<void> {
