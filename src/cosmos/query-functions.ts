@@ -8,15 +8,20 @@ import type { Hints } from '../sql/hints.js';
 import { hintsOf } from './query-hints.js';
 import type { CosmosRequest } from './request.js';
 
+interface Language {
+  readonly hints: Hints;
+  readonly userFunctions: UserFunctions | undefined;
+}
+
 /** What the text of a query may name, and how the functions among it are called. */
 export function languageOf(
   { catalog, scripts }: CosmosRequest,
   container: StoredContainer,
-): { readonly hints: Hints; readonly userFunctions: UserFunctions | undefined } {
+): Language {
   const functions = catalog.belongings.of('function', container.serial);
-  const names = new Set(functions.map(({ id }) => id));
-  const hints = { ...hintsOf(container.definition), functions: names };
-  if (functions.length === 0) return { hints, userFunctions: undefined };
+  const plain = hintsOf(container.definition);
+  if (functions.length === 0) return withoutFunctions(plain);
+  const hints = { ...plain, functions: new Set(functions.map(({ id }) => id)) };
   const userFunctions: UserFunctions = {
     call: async (called, calls) => {
       const sources = called.map((name): FunctionSource => {
@@ -28,4 +33,16 @@ export function languageOf(
     error: (text, stack) => thrownError(text, ownFrames(stack), undefined),
   };
   return { hints, userFunctions };
+}
+
+const known = new WeakMap<Hints, Language>();
+
+/** Most containers have none, so this is worked out once. */
+function withoutFunctions(plain: Hints): Language {
+  const language = known.get(plain) ?? {
+    hints: { ...plain, functions: new Set<string>() },
+    userFunctions: undefined,
+  };
+  known.set(plain, language);
+  return language;
 }
