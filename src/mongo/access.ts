@@ -16,6 +16,8 @@ import { type IndexPath, isIndexed, samePath } from '../engine/indexing.js';
 import type { FieldNode, Node } from '../mql/filter/tree.js';
 import type { Instant } from '../time/instant.js';
 import {
+  CodeWithScope,
+  DbPointer,
   isArray,
   isDocument,
   MAX_KEY,
@@ -274,6 +276,8 @@ function following(bracket: string): string {
 function exactText({ hasCollation }: Finding, value: Value): string | undefined {
   if (value === null || value === UNDEFINED || value === MIN_KEY || value === MAX_KEY) return;
   if (isArray(value) || isDocument(value) || value instanceof Regex) return undefined;
+  // Their order is another one in the index.
+  if (value instanceof DbPointer || value instanceof CodeWithScope) return undefined;
   if (hasCollation && typeof value === 'string') return undefined;
   return keyText(value);
 }
