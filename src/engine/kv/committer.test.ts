@@ -100,7 +100,7 @@ const origins: readonly (readonly [active: number, Origin[], boolean])[] = [
   [2, ['request', 'background', 'background'], false],
   [1, ['request', 'background'], true],
   [1, ['background'], false],
-  [0, ['background'], true],
+  [0, ['background'], false],
 ];
 for (const [active, submitted, expected] of origins) {
   const whom = `${active} active, ${submitted.join(' and ')}`;

@@ -11,6 +11,8 @@ const GROUP_WRITES = 1500;
 const GROUP_BYTES = 2_097_152;
 /** After so long everybody else has a turn; the group goes on behind them. */
 const TURN_MS = 3;
+/** What nobody waits for holds up others for less. */
+const BACKGROUND_TURN_MS = 0.3;
 /**
  * Clients whose writes were just answered mostly have more. Where a commit takes longer than this,
  * the next one waits as long for them, so that all share it: else they would fall into two halves
@@ -130,7 +132,7 @@ export class Committer {
         this.#queue.unshift(...waiting.splice(index + 1));
         break;
       }
-      if (turn() < TURN_MS) continue;
+      if (turn() < (each.origin === 'background' ? BACKGROUND_TURN_MS : TURN_MS)) continue;
       await breathe();
       turn = stopwatch();
     }
@@ -151,6 +153,7 @@ export class Committer {
   }
 
   #isAwaitedByAll(waiting: readonly Waiting[]): boolean {
-    return this.#active() <= waiting.filter(({ origin }) => origin === 'request').length;
+    const requests = waiting.filter(({ origin }) => origin === 'request').length;
+    return requests > 0 && this.#active() <= requests;
   }
 }

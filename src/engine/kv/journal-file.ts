@@ -2,7 +2,7 @@
 // all, the file is written from its beginning again.
 //
 // Handing a flush to another thread and back costs as much as a quick flush itself. So where nobody
-// would wait for anything else, and flushes have been quick, it is done on the spot.
+// would wait for anything else, and all flushes of late were quick, it is done on the spot.
 //
 // A file that has its size already costs least to flush, so it grows by large steps of zeros and
 // is never made shorter, unless it grew out of proportion.
@@ -23,9 +23,9 @@ import { stopwatch } from '../../time/clock.js';
 
 const GROWTH_BYTES = 1_048_576;
 const KEPT_BYTES = 33_554_432;
-const QUICK_MS = 0.5;
-/** How much the last flush counts beside those before it. */
-const LAST_SHARE = 0.1;
+/** A disk is trusted to flush on the spot after so many quick flushes in a row. */
+const QUICK_MS = 1;
+const TRUSTED_AFTER = 200;
 /** More than this is written by another thread: it takes longer than handing it over. */
 const WRITTEN_AT_ONCE = 262_144;
 const MODE = 0o664;
@@ -38,8 +38,7 @@ export class JournalFile {
   readonly #file: number;
   #size: number;
   #used = 0;
-  /** What a flush takes, on the whole. */
-  #flushMs = 0;
+  #quickFlushes = 0;
 
   /** Makes the file where there is none. */
   constructor(path: string) {
@@ -66,9 +65,9 @@ export class JournalFile {
       this.#size = end + ZEROS.length;
     }
     const took = stopwatch();
-    if (mayHold && this.#flushMs < QUICK_MS) fdatasyncSync(this.#file);
+    if (mayHold && this.#quickFlushes >= TRUSTED_AFTER) fdatasyncSync(this.#file);
     else await flush(this.#file);
-    this.#flushMs += (took() - this.#flushMs) * LAST_SHARE;
+    this.#quickFlushes = took() < QUICK_MS ? this.#quickFlushes + 1 : 0;
     this.#used = end;
   }
 

@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { breathe } from '../../time/clock.js';
 import {
   type Random,
   randomInteger,
@@ -53,6 +54,12 @@ test('reads of a store with a journal equal those of a sorted map', async () => 
     model = await writeGroup(store, model, random);
     compare(store, model, random);
     if (action % 2 === 0) model = await writeGroup(store, model, random);
+    // A large layer goes down in parts meanwhile.
+    for (let turn = 0; turn < action % 4; turn++) {
+      await breathe();
+      compare(store, model, random);
+      compare(snapshot, before, random);
+    }
     if (action % 5 === 0) await store.settle();
     compare(snapshot, before, random);
     snapshot.release();

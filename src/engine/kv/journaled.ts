@@ -3,14 +3,14 @@
 // Behind, larger commits bring the layers down into the store.
 //
 //   writers -> active layer, file 1        readers: active over settling over the store
-//              settling layer, file 2 -> one commit of the store, then file 2 is free
+//              settling layer, file 2 -> commits of the store, then file 2 is free
 //
-// Each layer has a file of its own, and the files change places. The commit that takes a layer down
-// also stores the number of its last record: after a crash, exactly the records behind it are
-// missing in the store, and are read back from the files.
+// Each layer has a file of its own, and the files change places. When a layer is down, the store
+// has the number of its last record: after a crash, the records behind it are read back from the
+// files.
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Alarm, later } from '../../time/clock.js';
+import { type Alarm, breathe, later } from '../../time/clock.js';
 import {
   decodeState,
   encodeState,
@@ -33,6 +33,8 @@ const SETTLED_MS = 500;
 /** Writers wait while the active layer is this large and the one before it is not down yet. */
 const KEYS_MAX = 8000;
 const BYTES_MAX = 16_777_216;
+/** Less than a millisecond's worth. */
+const KEYS_PER_TURN = 1000;
 
 interface Stage {
   readonly layer: Layer;
@@ -211,8 +213,7 @@ export class JournaledStore extends Overlaid implements Store {
   #bringDown(layer: Layer, done: () => void): void {
     this.#leaving = [layer];
     const state = { ...this.#state, number: layer.number };
-    const down = this.#store.write([...layer.latest(), [journalKey(), encodeState(state)]]);
-    this.#settling = down
+    this.#settling = this.#storeLayer(layer, state)
       .then(
         () => {
           this.#state = state;
@@ -229,6 +230,31 @@ export class JournaledStore extends Overlaid implements Store {
         // Whatever became due meanwhile.
         if (this.#isOver(SETTLED_KEYS, SETTLED_BYTES) || !this.#alarm) void this.#replaceSoon();
       });
+  }
+
+  /**
+   * In parts, so that nobody waits long for the event loop. The number comes when all of them are
+   * stored: until then the whole layer is read back from the journal after a crash, over whatever
+   * parts the store has of it.
+   */
+  async #storeLayer(layer: Layer, state: JournalState): Promise<void> {
+    const writes = layer.latest();
+    const number: Write = [journalKey(), encodeState(state)];
+    if (writes.length <= KEYS_PER_TURN) return this.#store.write([...writes, number]);
+    let failed: Error | undefined;
+    const parts: Promise<void>[] = [];
+    for (let from = 0; from < writes.length; from += KEYS_PER_TURN) {
+      if (from > 0) await breathe();
+      const part = this.#store.write(writes.slice(from, from + KEYS_PER_TURN));
+      parts.push(
+        part.catch((error: Error) => {
+          failed ??= error;
+        }),
+      );
+    }
+    await Promise.all(parts);
+    if (failed) throw failed;
+    await this.#store.write([number]);
   }
 
   async #storeState(change: Pick<JournalState, 'isOpen'>): Promise<void> {

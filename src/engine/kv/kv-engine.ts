@@ -58,7 +58,7 @@ export async function openKvEngine(
   }
 }
 
-const PURGED_PER_PIECE = 16;
+const PURGED_PER_PIECE = 4;
 const TRIMMED_PER_PIECE = 128;
 
 class KvEngine implements Engine {
