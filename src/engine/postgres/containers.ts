@@ -126,9 +126,12 @@ function indexesFor(schema: Schema, { id, indexing }: Container): readonly Sql[]
   if (indexing.rules.length === 0) return [sql`drop index if exists ${values}`];
   return [
     sql`create index if not exists ${raw(quotedName(`${names.items}_x`))} on ${items}
-      using gin(x jsonb_path_ops)`,
+      using gin(x jsonb_path_ops) with (gin_pending_list_limit = ${raw(PENDING_KB)})`,
   ];
 }
+
+/** What was written last is searched line by line in every query, so there must not be much. */
+const PENDING_KB = '128';
 
 function quotedName(name: string): string {
   return `"${name}"`;
