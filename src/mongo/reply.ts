@@ -14,7 +14,7 @@ export function cursorReply(
   namespace: string,
   which: 'firstBatch' | 'nextBatch',
 ): Bytes {
-  const writer = new Writer();
+  const writer = new Writer(sizeOf(batch.documents) + namespace.length);
   const all = writer.begin();
   writer.byte(BsonType.object);
   writer.name('cursor');
@@ -60,6 +60,16 @@ export function errorReply(
     ...(labels.length > 0 ? { errorLabels: labels } : {}),
     ...extra,
   });
+}
+
+/** What stands around the documents, and around each of them. */
+const FRAME_BYTES = 160;
+const PLACE_BYTES = 12;
+
+function sizeOf(documents: readonly Bytes[]): number {
+  let bytes = FRAME_BYTES;
+  for (const { length } of documents) bytes += length + PLACE_BYTES;
+  return bytes;
 }
 
 function rawArray(writer: Writer, name: string, documents: readonly Bytes[]): void {

@@ -32,8 +32,13 @@ const FIRST_BYTES = 256;
 const SHORT_TEXT = 24;
 
 export class Writer {
-  #buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  #buffer: Buffer;
   #length = 0;
+
+  /** Who knows about how much it will be saves the growing. */
+  constructor(firstBytes = FIRST_BYTES) {
+    this.#buffer = Buffer.allocUnsafe(firstBytes);
+  }
 
   get length(): number {
     return this.#length;
