@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MongoClient } from 'mongodb';
-import { MongoClient as MongoClient6 } from 'mongodb6';
 import { codeOf, failureOf, serveMongo } from './support.suite.js';
 
 const READ_ONLY = Buffer.alloc(32, 7).toString('base64');
@@ -23,10 +22,7 @@ for (const authMechanism of ['SCRAM-SHA-1', 'SCRAM-SHA-256'] as const) {
   });
 }
 
-test('the driver of version 6, and the connection string of the service', async () => {
-  const six = new MongoClient6(server.url);
-  assert.equal((await six.db('x').command({ ping: 1 })).ok, 1);
-  await six.close();
+test('the connection string of the service', async () => {
   const key = encodeURIComponent(server.mayfly.key);
   const service = `mongodb://localhost:${key}@127.0.0.1:${server.port}/app?ssl=true&replicaSet=globaldb&retrywrites=false&maxIdleTimeMS=120000&appName=@localhost@`;
   const client = new MongoClient(service, {
