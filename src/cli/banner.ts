@@ -20,7 +20,7 @@ export function banner(server: Mayfly, options: StartOptions): string {
 `;
 }
 
-/** The address of a database, for screens and logs. */
+/** The address of a server that wants a password, for screens and logs. */
 export function withoutPassword(address: string): string {
   const url = new URL(address);
   if (url.password !== '') url.password = '***';

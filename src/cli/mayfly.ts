@@ -45,7 +45,10 @@ async function serve(args: readonly string[]): Promise<void> {
   // First, because a script may stop the server as soon as it is ready.
   stopOnSignals(server, log);
   if (isTerminal) write(banner(server, options));
-  const { cosmos, mongo } = server;
+  const { cosmos } = server;
+  // A key that is not known to everybody does not go into logs.
+  const isSecret = options.key !== undefined && server.mongo !== undefined;
+  const mongo = isSecret ? withoutPassword(server.mongo) : server.mongo;
   const data = options.store === undefined ? options.data : withoutPassword(options.store);
   const clock = server.clock.mode;
   // Scripts wait for this line, whatever else they want to be told.

@@ -268,6 +268,8 @@ test('environment variables act, and the command line wins over them', async () 
   };
   const server = await launch([], environment);
   assert.deepEqual([server.ready.data, server.ready.clock], [data, 'virtual']);
+  // A key of one's own is not for logs.
+  assert.match(String(server.ready.mongo), /^mongodb:\/\/mayfly:\*\*\*@127\.0\.0\.1:\d+\/$/);
   assert.ok(existsSync(data));
   const client = new CosmosClient({ endpoint: String(server.ready.cosmos), key });
   assert.equal((await client.databases.create({ id: 'd' })).statusCode, 201);
