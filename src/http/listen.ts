@@ -2,8 +2,9 @@
 // is not asked for before the first TLS client comes.
 import type { Server as HttpServer, RequestListener, ServerResponse } from 'node:http';
 import type { Server as HttpsServer } from 'node:https';
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import type { Instant } from '../time/instant.js';
+import { bind } from './bind.js';
 import { HEADER_BYTES_MAX } from './client-error.js';
 import { Connections } from './connections.js';
 import { Lane, type LaneWork } from './lane.js';
@@ -64,7 +65,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const front = makeFront(options.tls === 'off' ? undefined : secure, begin, timeouts.firstByteMs);
   startTimeouts(plain);
   connections.watch(front);
-  await bind(front, options.host, options.port);
+  await bind(front, options, 'listen', ADVICE);
   return {
     port: (front.address() as AddressInfo).port,
     schemes: SCHEMES[options.tls],
@@ -180,22 +181,6 @@ function handOverSecure(socket: Socket, first: Buffer, secure: () => HttpsServer
   // As with the sockets of an HTTPS server: one that ends amid its handshake is closed.
   socket.allowHalfOpen = false;
   server.emit('connection', socket);
-}
-
-async function bind(front: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    front.once('error', (error) => reject(explain(error, host, port)));
-    front.listen({ host, port }, resolve);
-  });
-  // Whatever goes wrong while accepting one connection must not end those that are open.
-  front.removeAllListeners('error').on('error', () => undefined);
-}
-
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  const advice = ADVICE[error.code ?? ''];
-  if (advice === undefined) return error;
-  return new Error(`Cannot listen on ${address}: ${advice}`, { cause: error });
 }
 
 const ADVICE: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 // The port of the MongoDB face: plain and TLS connections on one, told apart by their first byte.
-import { type AddressInfo, createServer, isIPv6, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { bind } from '../../http/bind.js';
 import { Connection, type ConnectionWork } from './connection.js';
 
 export interface ListenOptions {
@@ -43,7 +44,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     socket.on('close', () => open.delete(socket));
     awaitFirstByte(socket, options, begin);
   });
-  await bind(front, options.host, options.port);
+  await bind(front, options, 'listen for MongoDB clients', ADVICE);
   return {
     port: (front.address() as AddressInfo).port,
     connections: () => ({ current: open.size, total, max: CONNECTIONS_MAX }),
@@ -97,22 +98,8 @@ function isHandshake(first: Buffer): boolean {
   return first.length < 2 || first[1] === 3;
 }
 
-async function bind(front: Server, host: string, port: number): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    front.once('error', (error) => reject(explain(error, host, port)));
-    front.listen({ host, port }, resolve);
-  });
-  // Whatever goes wrong while accepting one connection must not end those that are open.
-  front.removeAllListeners('error').on('error', () => undefined);
-}
-
-function explain(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  if (error.code !== 'EADDRINUSE' && error.code !== 'EACCES') return error;
-  const address = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  const why = error.code === 'EACCES' ? 'the system does not permit it' : 'the port is in use';
-  return new Error(
-    `Cannot listen for MongoDB clients on ${address}: ${why}. ` +
-      'Choose another with --mongo-port; 0 picks a free port, off does without.',
-    { cause: error },
-  );
-}
+const CHOOSE = 'Choose another with --mongo-port; 0 picks a free port, off does without.';
+const ADVICE: Readonly<Record<string, string>> = {
+  EADDRINUSE: `the port is in use. ${CHOOSE}`,
+  EACCES: `the system does not permit it. ${CHOOSE}`,
+};
