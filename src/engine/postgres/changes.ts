@@ -10,14 +10,12 @@ import {
   ContainerGone,
   type Item,
 } from '../engine.js';
+import { keptSql } from './bounded.js';
 import type { Pool } from './connection.js';
 import type { Place } from './head.js';
 import { isLiveSql, itemColumns, itemOf } from './record.js';
 import { scopeSql } from './scan.js';
 import { allOf, type Sql, sql } from './sql.js';
-
-/** Items that are dead or elsewhere count too, so that every call ends soon. */
-const LOOKED_AT_MAX = 1000;
 
 export async function readChanges(
   pool: Pool,
@@ -41,24 +39,13 @@ export async function readChanges(
   return { items, upTo: isEnd ? lsn : (passed ?? scan.after), isEnd, lsn };
 }
 
-/** Counts up to the end of each commit, because what one commit wrote is never divided. */
 function changesSql(place: Place, scan: ChangeScan, at: Instant, budget: Budget): Sql {
   const { schema, container, bucket } = place;
   const { items } = schema.of(container.id);
   const after = scan.after === 'now' ? Number.MAX_SAFE_INTEGER : scan.after;
   const isWanted = allOf([...scopeSql(container, scan), isLiveSql(container.expiry, at)]);
-  return sql`with looked as (
-      select lsn, serial, size, ${isWanted} as wanted from ${items} d
-      where bucket = ${bucket} and lsn > ${after}::bigint
-      order by lsn fetch first (${LOOKED_AT_MAX}::int) rows with ties),
-    counted as (
-      select lsn, serial, wanted, count(*) filter (where wanted) over before as items,
-        coalesce(sum(size) filter (where wanted) over before, 0) as bytes
-      from looked window before as (
-        order by lsn groups between unbounded preceding and 1 preceding)),
-    kept as (
-      select * from counted where items < ${Math.max(1, budget.rowsMax)}::int
-        and bytes < ${Math.max(1, budget.bytesMax)}::bigint)
+  const log = { table: items, row: sql`serial`, bucket };
+  return sql`with ${keptSql(log, after, isWanted, budget)}
     select h.lsn, (select max(lsn) from ${items} where bucket = ${bucket}),
       (select max(lsn) from kept), ${itemColumns('c')}
     from ${schema.head} h left join (

@@ -13,13 +13,11 @@ import {
   type Versions,
   VersionsForgotten,
 } from '../engine.js';
+import { keptSql } from './bounded.js';
 import type { Lease, Pool, Row } from './connection.js';
 import { type Head, headOf, headSql, type Place } from './head.js';
 import { scopeSql } from './scan.js';
 import { allOf, type Sql, sql } from './sql.js';
-
-/** Versions of items that are elsewhere count too, so that every call ends soon. */
-const LOOKED_AT_MAX = 1000;
 
 export function readVersions(
   pool: Pool,
@@ -37,7 +35,8 @@ export function readVersions(
     if (scan.after === 'now') return { versions: [], upTo: lsn, isEnd: true, lsn };
     if (scan.after > lsn) throw new BadResume();
     await checkKept(lease, place, head, scan.after, at);
-    const { rows } = await lease.query(versionsSql(place, head, scan, at, budget));
+    const { after } = scan;
+    const { rows } = await lease.query(versionsSql(place, head, { ...scan, after }, at, budget));
     const [newest, passed] = (rows[0] ?? []) as [number | null, number | null];
     const versions = rows.flatMap((row) => (row[2] === null ? [] : [versionOf(row.slice(2))]));
     const isEnd = (newest ?? 0) <= (passed ?? scan.after);
@@ -99,24 +98,14 @@ async function checkKept(
 function versionsSql(
   { schema, container, bucket }: Place,
   { retentionMs = 0, forgotten }: Head,
-  scan: ChangeScan,
+  scan: ChangeScan & { readonly after: Lsn },
   at: Instant,
   budget: Budget,
 ): Sql {
   const { versions } = schema.of(container.id);
   const isWanted = allOf(scopeSql(container, scan, sql`d.whole`));
-  return sql`with looked as (
-      select lsn, n, size, ${isWanted} as wanted from ${versions} d
-      where bucket = ${bucket} and lsn > ${scan.after}::bigint
-      order by lsn fetch first (${LOOKED_AT_MAX}::int) rows with ties),
-    counted as (
-      select lsn, n, wanted, count(*) filter (where wanted) over before as items,
-        coalesce(sum(size) filter (where wanted) over before, 0) as bytes
-      from looked window before as (
-        order by lsn groups between unbounded preceding and 1 preceding)),
-    kept as (
-      select * from counted where items < ${Math.max(1, budget.rowsMax)}::int
-        and bytes < ${Math.max(1, budget.bytesMax)}::bigint)
+  const log = { table: versions, row: sql`n`, bucket };
+  return sql`with ${keptSql(log, scan.after, isWanted, budget)}
     select (select max(lsn) from ${versions} where bucket = ${bucket}),
       (select max(lsn) from kept), c.lsn, c.at, c.kind, c.previous, c.whole, c.body, p.body
     from (select 1) one left join (
