@@ -8,15 +8,9 @@ import { type Instant, instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { failure } from '../value/errors.js';
 import { type Belonging, Belongings } from './belongings.js';
-import {
-  type CatalogChange,
-  CatalogStore,
-  type Kept,
-  nameOf,
-  offerChange,
-  whileMoving,
-} from './catalog-store.js';
+import { CatalogStore, type Kept, nameOf, offerChange, whileMoving } from './catalog-store.js';
 import { type CatalogTools, Collections } from './collections.js';
+import { containerCreation, containerRemoval, databaseCreation, FIRST_INDEX } from './creation.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
 import { Offers } from './offers.js';
@@ -28,7 +22,6 @@ import { purgeable } from './watching.js';
 
 const RESOURCES_MAX = 500;
 const SHARED_CONTAINERS_MAX = 25;
-const FIRST_INDEX = 1;
 
 interface Parts {
   readonly engine: Engine;
@@ -164,13 +157,7 @@ export class Catalog {
     return this.#change(async () => {
       if (this.#databases.has(id)) throw failure('resourceConflict');
       this.#checkRoom();
-      const changes: CatalogChange[] = [
-        { name: nameOf.database(id), record: () => ({ kind: 'database', id }) },
-      ];
-      if (throughput) {
-        const name = nameOf.databaseOffer(id);
-        changes.push(offerChange(name, ([serial = 0]) => ({ database: serial }), throughput));
-      }
+      const changes = databaseCreation(id, throughput);
       const [record, offer] = await this.#store.write(changes, at);
       if (offer) this.#remember(offer);
       return this.#remember(record as Kept) as Database;
@@ -184,7 +171,7 @@ export class Catalog {
         [
           { name: nameOf.database(database.id), remove: true },
           { name: nameOf.databaseOffer(database.id), remove: true },
-          ...containers.flatMap((container) => this.#removalOf(container)),
+          ...containers.flatMap(containerRemoval),
           ...this.collections.removals(database),
         ],
         at,
@@ -216,27 +203,7 @@ export class Catalog {
       );
       const engineId = this.#parts.entropy.uuid();
       await this.#parts.engine.createContainer(engineContainer(engineId, definition, FIRST_INDEX));
-      const changes: CatalogChange[] = [
-        {
-          name: nameOf.container(database.serial, definition.id),
-          record: () => ({
-            kind: 'container',
-            database: database.serial,
-            definition,
-            ranges,
-            engineId,
-            indexVersion: FIRST_INDEX,
-          }),
-        },
-      ];
-      if (own) {
-        const name = nameOf.containerOffer(database.serial, definition.id);
-        const owner = ([container = 0]: readonly Serial[]) => ({
-          database: database.serial,
-          container,
-        });
-        changes.push(offerChange(name, owner, own));
-      }
+      const changes = containerCreation(database, definition, { ranges, engineId }, own);
       const [record, offer] = await this.#store.write(changes, at);
       if (offer) this.#remember(offer);
       const container = this.#remember(record as Kept) as StoredContainer;
@@ -281,7 +248,7 @@ export class Catalog {
   deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
     return this.#change(async () => {
       const current = this.#current(container);
-      await this.#store.write(this.#removalOf(current), at);
+      await this.#store.write(containerRemoval(current), at);
       this.#containers.get(current.database)?.delete(current.definition.id);
       await this.belongings.sweep(current.serial, at);
       this.#offers.forget((offer) => offer.container === current.serial);
@@ -433,14 +400,6 @@ export class Catalog {
     } as const;
     const [kept] = await this.#store.write([{ name, record: () => record }], at);
     return this.#remember(kept as Kept) as StoredContainer;
-  }
-
-  #removalOf(container: StoredContainer): readonly CatalogChange[] {
-    const { database, definition } = container;
-    return [
-      { name: nameOf.container(database, definition.id), remove: true },
-      { name: nameOf.containerOffer(database, definition.id), remove: true },
-    ];
   }
 
   #isThere(owner: Serial): boolean {
