@@ -1,14 +1,15 @@
 // How the catalog is kept: records as items of one system container, in one partition, so that a
 // container and its offer come and go in one commit.
-import type {
-  Change,
-  Container,
-  Decision,
-  Engine,
-  Etag,
-  Item,
-  Lsn,
-  Serial,
+import {
+  type Change,
+  type Container,
+  type Decision,
+  type Engine,
+  type Etag,
+  EVERYTHING,
+  type Item,
+  type Lsn,
+  type Serial,
 } from '../engine/engine.js';
 import { NOT_INDEXED } from '../engine/indexing.js';
 import type { Entropy } from '../time/entropy.js';
@@ -93,15 +94,6 @@ export type CatalogChange =
 
 const PARTITION = ['catalog'] as const;
 const PAGE = { rowsMax: 200, bytesMax: 4_000_000 };
-
-const EVERYTHING = {
-  partition: undefined,
-  span: undefined,
-  filter: undefined,
-  order: [],
-  limit: undefined,
-  after: undefined,
-} as const;
 
 const SYSTEM: Container = {
   id: 'catalog',

@@ -99,6 +99,15 @@ export interface ScanRequest {
   /** Where to go on; the plan is then the one that made it, for this span or for a wider one. */
   readonly after: Resume | undefined;
 }
+/** All of a container, in no certain order. */
+export const EVERYTHING: ScanRequest = {
+  partition: undefined,
+  span: undefined,
+  filter: undefined,
+  order: [],
+  limit: undefined,
+  after: undefined,
+};
 /** What the engine promises. Whatever it does not promise, the query pipeline does itself. */
 export interface Plan {
   readonly exact: boolean;

@@ -4,13 +4,14 @@
 import { imagePaths, plainPath } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { ONE_PLACE } from '../documents/collection-write.js';
-import type {
-  Engine,
-  Filter,
-  ItemKey,
-  OrderBy,
-  ScanRequest,
-  ValueFilter,
+import {
+  type Engine,
+  EVERYTHING,
+  type Filter,
+  type ItemKey,
+  type OrderBy,
+  type ScanRequest,
+  type ValueFilter,
 } from '../engine/engine.js';
 import { type IndexPath, isIndexed, samePath } from '../engine/indexing.js';
 import type { FieldNode, Node } from '../mql/filter/tree.js';
@@ -51,15 +52,6 @@ interface Finding {
   /** Whether texts are compared in a way that the index does not know. */
   readonly hasCollation: boolean;
 }
-
-const EVERYTHING: ScanRequest = {
-  partition: undefined,
-  span: undefined,
-  filter: undefined,
-  order: [],
-  limit: undefined,
-  after: undefined,
-};
 
 export const FULL_SCAN: Access = {
   requests: [EVERYTHING],

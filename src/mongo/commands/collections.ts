@@ -147,27 +147,19 @@ function splitNamespace(namespace: string): readonly [database: string, name: st
   throw mongoFailure('InvalidNamespace', `Invalid namespace specified '${namespace}'`);
 }
 
+const UNSUPPORTED_CHANGES = [
+  'viewOn',
+  'pipeline',
+  'cappedSize',
+  'cappedMax',
+  'expireAfterSeconds',
+  'changeStreamPreAndPostImages',
+  'dryRun',
+];
+
 export async function collMod(call: Call): Promise<Reply> {
-  checkFields(call, [
-    ...CREATE_OPTIONS,
-    'index',
-    'viewOn',
-    'pipeline',
-    'cappedSize',
-    'cappedMax',
-    'expireAfterSeconds',
-    'changeStreamPreAndPostImages',
-    'dryRun',
-  ]);
-  for (const name of [
-    'viewOn',
-    'pipeline',
-    'cappedSize',
-    'cappedMax',
-    'expireAfterSeconds',
-    'changeStreamPreAndPostImages',
-    'dryRun',
-  ]) {
+  checkFields(call, [...CREATE_OPTIONS, 'index', ...UNSUPPORTED_CHANGES]);
+  for (const name of UNSUPPORTED_CHANGES) {
     if (call.command.has(name)) throw notSupported(`collMod.${name}`);
   }
   const collection = required(call, collectionOf(call));

@@ -1,4 +1,5 @@
 // count and distinct.
+import { EVERYTHING } from '../../engine/engine.js';
 import { keyOfValue } from '../../value/bson/compare.js';
 import { documentOf, int32, type Value } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
@@ -39,15 +40,7 @@ async function countAll({ mongo, at }: Call, { collection }: Question) {
   if (!collection || collection.engine.expiry.some(({ name }) => name.startsWith('date-'))) {
     return undefined;
   }
-  const request = {
-    partition: undefined,
-    span: undefined,
-    filter: undefined,
-    order: [],
-    limit: undefined,
-    after: undefined,
-  };
-  const counted = await mongo.documents.engine.plan(collection.engine, request).count(at);
+  const counted = await mongo.documents.engine.plan(collection.engine, EVERYTHING).count(at);
   return counted?.items;
 }
 
