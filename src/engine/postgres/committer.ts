@@ -13,6 +13,7 @@ import { explained, isLost, isPassing, type Lease, type Pool } from './connectio
 import { headOf, headSql, type Place, storeHeadSql, withMark } from './head.js';
 import { columnsOf, WRITTEN } from './record.js';
 import { raw, type Sql, sql } from './sql.js';
+import type { Statistics } from './statistics.js';
 import { logSql } from './version-log.js';
 import { readKeys, View } from './view.js';
 
@@ -38,11 +39,13 @@ export class Committer {
   readonly #server: string;
   readonly #queue: Call[] = [];
   readonly #nextGroup: () => number;
+  readonly #statistics: Statistics;
   #running: Promise<void> | undefined;
 
   /** Numbers of groups never come again in one server, whichever committer has them. */
-  constructor(pool: Pool, server: string, nextGroup: () => number) {
+  constructor(pool: Pool, server: string, statistics: Statistics, nextGroup: () => number) {
     this.#pool = pool;
+    this.#statistics = statistics;
     this.#server = server;
     this.#nextGroup = nextGroup;
   }
@@ -165,6 +168,7 @@ export class Committer {
     const last = answers.at(-1);
     // After a failed statement COMMIT takes everything back, and says so only here.
     if (last?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+    this.#statistics.note(place, head.items);
   }
 }
 

@@ -3,7 +3,7 @@ import type { Instant } from '../../time/instant.js';
 import { compareValues } from '../../value/compare.js';
 import { ContainerGone, type Counted, type CountedValues } from '../engine.js';
 import type { IndexPath } from '../indexing.js';
-import { valueSql } from './filter.js';
+import { textSql, valueSql } from './filter.js';
 import type { Place } from './head.js';
 import { isLiveSql } from './record.js';
 import type { Scan } from './scan.js';
@@ -29,26 +29,32 @@ export async function countValues(
   path: IndexPath,
   at: Instant,
 ): Promise<CountedValues | undefined> {
-  if (path.includes(null)) return undefined;
+  if (path.length === 0 || path.includes(null)) return undefined;
   const place = await scan.place();
   const { schema, container, bucket } = place;
-  const value = valueSql(path);
-  const { rows } = await scan.pool.askAlone(sql`select h.lsn, g.items, g.value
+  // Texts are told apart by bytes, which takes a fraction of what it takes with jsonb.
+  const { rows } = await scan.pool.askAlone(sql`select h.lsn, g.items, g.type, g.text
     from ${schema.head} h left join (
-      select ${value} as value, count(*) as items from ${schema.of(container.id).items} d
-      where ${where(scan, place, at)} group by 1 limit ${VALUES_MAX + 1}::int) g on true
+      select jsonb_typeof(${valueSql(path)}) as type, ${textSql(path)} as text, count(*) as items
+      from ${schema.of(container.id).items} d
+      where ${where(scan, place, at)} group by 1, 2 limit ${VALUES_MAX + 1}::int) g on true
     where h.bucket = ${bucket} and h.id = ${container.id}`);
-  const [first] = rows as [number, number | null, string | null][];
+  const [first] = rows as CountedRow[];
   if (!first) throw new ContainerGone(`the engine has no container '${container.id}'`);
   if (rows.length > VALUES_MAX) return undefined;
-  const values = (rows as [number, number | null, string | null][])
+  const values = (rows as CountedRow[])
     .filter(([, items]) => items !== null)
-    .map(([, items, text]) => ({
-      value: text === null ? undefined : originalValue(JSON.parse(text)),
-      items: items as number,
-    }));
+    .map(([, items, type, text]) => ({ value: parsedOf(type, text), items: items as number }));
   values.sort((a, b) => compareValues(a.value, b.value));
   return { values, lsn: first[0] };
+}
+
+type CountedRow = [lsn: number, items: number | null, type: string | null, text: string | null];
+
+function parsedOf(type: string | null, text: string | null): unknown {
+  if (type === null) return undefined;
+  if (type === 'null' || text === null) return null;
+  return originalValue(type === 'string' ? text : JSON.parse(text));
 }
 
 function where(scan: Scan, { container, bucket }: Place, at: Instant): Sql {

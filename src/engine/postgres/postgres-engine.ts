@@ -39,6 +39,7 @@ import { planScan } from './scan.js';
 import { Schema } from './schema.js';
 import { prepareSchema } from './set-up.js';
 import { raw, sql } from './sql.js';
+import { Statistics } from './statistics.js';
 import { nextTrim, readVersions } from './versions.js';
 
 export interface PostgresOptions {
@@ -100,6 +101,7 @@ class PostgresEngine implements Engine {
   readonly #leases: Leases;
   readonly #containers: Containers;
   readonly #committers = new Map<string, Committer>();
+  readonly #statistics: Statistics;
   #groups = 0;
 
   constructor(pool: Pool, schema: Schema, presence: Presence, dialect: Dialect) {
@@ -108,6 +110,7 @@ class PostgresEngine implements Engine {
     this.#presence = presence;
     this.#leases = new Leases(pool, presence);
     this.#dialect = dialect;
+    this.#statistics = new Statistics(pool);
     this.#containers = new Containers(pool, schema, dialect);
   }
 
@@ -227,6 +230,7 @@ class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     for (const committer of this.#committers.values()) await committer.idle();
+    await this.#statistics.idle();
     // Others need not wait until it was silent for long; a database that is gone does not mind.
     await this.#presence.leave().catch(() => undefined);
     await this.#pool.close();
@@ -243,7 +247,7 @@ class PostgresEngine implements Engine {
       if (this.#committers.size < COMMITTERS_MAX) break;
       if (isIdle) this.#committers.delete(other);
     }
-    const committer = new Committer(this.#pool, this.#presence.server, () => {
+    const committer = new Committer(this.#pool, this.#presence.server, this.#statistics, () => {
       this.#groups += 1;
       return this.#groups;
     });
