@@ -63,9 +63,12 @@ export interface CollectionRecord {
   readonly engineId: string;
   readonly indexVersion: number;
 }
-/** A user or a role of the API for MongoDB; what is known of it is for that face to read. */
+/**
+ * A user or a role of the API for MongoDB, what happened to a collection, or a name that is
+ * watched; what is known of it is for that face to read.
+ */
 export interface MongoUserRecord {
-  readonly kind: 'mongoUser' | 'mongoRole';
+  readonly kind: 'mongoUser' | 'mongoRole' | 'mongoEvent' | 'mongoWatch';
   readonly id: string;
   readonly value: unknown;
 }

@@ -167,15 +167,17 @@ export class Catalog {
   deleteDatabase(database: Database, at: Instant): Promise<void> {
     return this.#change(async () => {
       const containers = this.containers(database);
-      await this.#store.write(
+      const ofCollections = this.collections.removals(database, at);
+      const kept = await this.#store.write(
         [
           { name: nameOf.database(database.id), remove: true },
           { name: nameOf.databaseOffer(database.id), remove: true },
           ...containers.flatMap(containerRemoval),
-          ...this.collections.removals(database),
+          ...ofCollections,
         ],
         at,
       );
+      this.collections.heed(ofCollections, kept);
       this.#databases.delete(database.id);
       for (const container of containers) await this.#forget(container);
       this.#containers.delete(database.serial);
@@ -337,6 +339,8 @@ export class Catalog {
         this.#parts.purger.forget(id);
         await engine.dropContainer(id);
       },
+      lsnOf: async (container) => (await engine.stats(container)).lsn,
+      databases: () => this.databases(),
     };
   }
 

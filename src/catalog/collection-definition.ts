@@ -17,6 +17,8 @@ export interface CollectionDefinition {
   readonly shardKey: readonly string[];
   /** Whether its versions are kept, for change streams. */
   readonly watched?: boolean;
+  /** Since when; absent where that was so from the beginning. */
+  readonly watchedSince?: number;
 }
 export interface CollectionIndex {
   readonly number: number;

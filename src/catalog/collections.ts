@@ -1,7 +1,7 @@
 // The collections of the API for MongoDB: beside the containers, in the same databases and the same
 // store. A name belongs to one API, fixed at creation.
 import { isDeepStrictEqual } from 'node:util';
-import type { Container, Etag, Serial } from '../engine/engine.js';
+import type { Container, Etag, Lsn, Serial } from '../engine/engine.js';
 import type { Instant } from '../time/instant.js';
 import { failure } from '../value/errors.js';
 import {
@@ -12,6 +12,7 @@ import {
   nameOf,
 } from './catalog-store.js';
 import { type CollectionDefinition, collectionContainer } from './collection-definition.js';
+import { CollectionEvents, type Told, type Watched } from './collection-events.js';
 import type { Database } from './resources.js';
 
 export interface StoredCollection {
@@ -36,11 +37,19 @@ export interface CatalogTools {
   /** While the rules change, no purge goes on under the old ones. */
   quietly<T>(id: string, change: () => Promise<T>, changed: (result: T) => Container): Promise<T>;
   dropEngine(id: string): Promise<void>;
+  /** How far the changes of a container have come. */
+  lsnOf(container: Container): Promise<Lsn>;
+  databases(): readonly Database[];
 }
+/** More about a change, for those who watch. */
+export type Tidings = Pick<Told, 'kind' | 'description'>;
+type OnDrop = (collection: StoredCollection, database: string) => Promise<void>;
 
 const FIRST_INDEX = 1;
 
 export class Collections {
+  readonly events = new CollectionEvents();
+  readonly #onDrop = new Set<OnDrop>();
   readonly #tools: CatalogTools;
   readonly #documentTtl: boolean;
   readonly #records = new Map<string, MongoUserRecord>();
@@ -72,19 +81,26 @@ export class Collections {
   /** The collection that is there already, or a new one. */
   create(
     database: Database,
-    definition: CollectionDefinition,
+    given: CollectionDefinition,
     at: Instant,
+    description?: string,
   ): Promise<{ readonly collection: StoredCollection; readonly created: boolean }> {
     return this.#tools.change(async () => {
-      const there = this.find(database, definition.id);
+      const there = this.find(database, given.id);
       if (there) return { collection: there, created: false };
-      this.#tools.checkRoom(database, definition.id);
+      this.#tools.checkRoom(database, given.id);
+      const isWatched = given.watched || this.events.covers(database.id, given.id);
+      const definition = isWatched ? { ...given, watched: true } : given;
       const engineId = this.#tools.newEngineId();
       // Its purge is watched from here on.
       await this.#tools.createEngine(this.#container(engineId, definition, FIRST_INDEX));
       const record = recordOf(database.serial, definition, engineId, FIRST_INDEX);
       const name = nameOf.collection(database.serial, definition.id);
-      const [kept] = await this.#tools.write([{ name, record: () => record }], at);
+      const engine = this.#container(engineId, definition, FIRST_INDEX);
+      const told = this.#told({ database: database.serial, definition, engine }, [
+        { kind: 'create', lsn: 0, ...(description === undefined ? {} : { description }) },
+      ]);
+      const [kept] = await this.#write([{ name, record: () => record }], told, at);
       return { collection: this.#keep(kept as KeptCollection), created: true };
     });
   }
@@ -94,6 +110,7 @@ export class Collections {
     collection: StoredCollection,
     redefine: (current: CollectionDefinition) => CollectionDefinition,
     at: Instant,
+    tidings?: () => Tidings,
   ): Promise<StoredCollection> {
     return this.#tools.change(async () => {
       const current = this.#current(collection);
@@ -115,7 +132,13 @@ export class Collections {
       }
       const rewrite = async (): Promise<StoredCollection> => {
         await this.#tools.alterEngine(this.#container(current.engine.id, definition, version));
-        const [kept] = await this.#tools.write(changes, at);
+        const told = this.#told(current, [
+          ...(renamed ? [{ kind: 'rename', to: definition.id } as const] : []),
+          ...(tidings ? [tidings()] : []),
+        ]);
+        const lsn = told.length > 0 ? await this.#tools.lsnOf(current.engine) : 0;
+        const news = told.map((each) => ({ ...each, lsn }));
+        const [kept] = await this.#write(changes, news, at);
         if (renamed) this.#byDatabase.get(current.database)?.delete(current.definition.id);
         return this.#keep(kept as KeptCollection);
       };
@@ -126,8 +149,48 @@ export class Collections {
   drop(collection: StoredCollection, at: Instant): Promise<void> {
     return this.#tools.change(async () => {
       const current = this.#current(collection);
-      await this.#tools.write([removalOf(current)], at);
-      await this.#forget(current);
+      await this.#write([removalOf(current)], this.#told(current, [{ kind: 'drop' }]), at);
+      await this.#forget(current, this.databaseOf(current));
+    });
+  }
+
+  /** Whatever has that name, or gets it, keeps its versions from now on. */
+  async watch(watched: Watched, at: Instant): Promise<void> {
+    if (!this.events.isWatched(watched)) {
+      await this.#tools.change(async () => {
+        await this.#write(this.events.watching(watched), [], at);
+      });
+    }
+    const watch = (current: CollectionDefinition) =>
+      current.watched ? current : { ...current, watched: true, watchedSince: at };
+    for (const collection of this.watchedBy(watched)) {
+      if (!collection.definition.watched) await this.redefine(collection, watch, at);
+    }
+  }
+
+  watchedBy({ database, collection }: Watched): readonly StoredCollection[] {
+    return this.#tools
+      .databases()
+      .filter(({ id }) => database === undefined || id === database)
+      .flatMap((each) => this.in(each))
+      .filter(({ definition }) => collection === undefined || definition.id === collection);
+  }
+
+  databaseOf({ database }: Pick<StoredCollection, 'database'>): string {
+    return this.#tools.databases().find(({ serial }) => serial === database)?.id ?? '';
+  }
+
+  /** Called before what a dropped collection kept is gone; answers how to be called no more. */
+  onDrop(listener: OnDrop): () => void {
+    this.#onDrop.add(listener);
+    return () => this.#onDrop.delete(listener);
+  }
+
+  /** All collections of a database are gone, and with them what was it for this API. */
+  async tellDropped(database: Database, at: Instant): Promise<void> {
+    await this.#tools.change(async () => {
+      const told = this.#ofDatabase(database);
+      if (told.length > 0) await this.#write([], told, at);
     });
   }
 
@@ -153,23 +216,38 @@ export class Collections {
 
   // for the catalog
 
-  removals(database: Database): readonly CatalogChange[] {
-    return this.in(database).map(removalOf);
+  removals(database: Database, at: Instant): readonly CatalogChange[] {
+    const all = this.in(database);
+    const told = all.flatMap((each) => this.#told(each, [{ kind: 'drop' }]));
+    return [
+      ...all.map(removalOf),
+      ...this.events.telling([...told, ...this.#ofDatabase(database)], at),
+    ];
+  }
+
+  /** Takes over what a commit of the catalog has told of collections. */
+  heed(changes: readonly CatalogChange[], kept: readonly Kept[]): void {
+    for (const record of kept) if ('value' in record) this.remember(record);
+    this.events.forget(changes);
   }
 
   async forgetAll(database: Database): Promise<void> {
-    for (const collection of this.in(database)) await this.#forget(collection);
+    for (const collection of this.in(database)) await this.#forget(collection, database.id);
     this.#byDatabase.delete(database.serial);
   }
 
   clear(): void {
     this.#records.clear();
     this.#byDatabase.clear();
+    this.#byEngine.clear();
+    this.events.clear();
   }
 
   remember(record: Kept<CollectionRecord | MongoUserRecord>): void {
     if (record.kind === 'collection') this.#keep(record);
-    else this.#records.set(nameOf.mongo(record.kind, record.id), record);
+    else if (record.kind === 'mongoEvent' || record.kind === 'mongoWatch') {
+      this.events.remember(record);
+    } else this.#records.set(nameOf.mongo(record.kind, record.id), record);
   }
 
   #keep(record: KeptCollection): StoredCollection {
@@ -193,9 +271,43 @@ export class Collections {
     return current;
   }
 
-  async #forget(collection: StoredCollection): Promise<void> {
+  async #write(
+    changes: readonly CatalogChange[],
+    told: readonly Told[],
+    at: Instant,
+  ): Promise<readonly Kept[]> {
+    const all = [...changes, ...this.events.telling(told, at)];
+    const kept = await this.#tools.write(all, at);
+    this.heed(all, kept);
+    return kept;
+  }
+
+  /** Only where somebody watches, or has: others pay nothing for it. */
+  #told(
+    { database, definition, engine }: Pick<StoredCollection, 'database' | 'definition' | 'engine'>,
+    news: readonly Omit<Told, 'database' | 'collection' | 'uuid' | 'engine'>[],
+  ): readonly Told[] {
+    const name = this.databaseOf({ database });
+    if (!definition.watched && !this.events.covers(name, definition.id)) return [];
+    const { id, uuid } = definition;
+    return news.map((each) => ({
+      ...each,
+      database: name,
+      collection: id,
+      uuid,
+      engine: engine.id,
+    }));
+  }
+
+  #ofDatabase({ id }: Database): readonly Told[] {
+    const isWatched = this.events.isWatched({}) || this.events.isWatched({ database: id });
+    return isWatched ? [{ kind: 'dropDatabase', database: id }] : [];
+  }
+
+  async #forget(collection: StoredCollection, database: string): Promise<void> {
     this.#byDatabase.get(collection.database)?.delete(collection.definition.id);
     this.#byEngine.delete(collection.engine.id);
+    for (const listener of this.#onDrop) await listener(collection, database);
     await this.#tools.dropEngine(collection.engine.id);
   }
 }

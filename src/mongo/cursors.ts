@@ -16,6 +16,8 @@ export interface Source {
   wait?(ms: number): Promise<void>;
   /** For streams of changes: where to go on, after what was handed out last. */
   resumeToken?(): string;
+  /** For streams of changes: nobody asks any more. */
+  close?(): void;
 }
 
 export interface Room {
@@ -65,9 +67,14 @@ export class Cursors {
     single: boolean,
   ): Promise<CursorBatch> {
     const cursor = new Cursor(opened);
-    const documents = await cursor.take(at, batchSize ?? FIRST_BATCH);
-    const id = single || cursor.isDone ? 0n : this.#keep(cursor);
-    return withToken(cursor, id, documents);
+    let id = 0n;
+    try {
+      const documents = await cursor.take(at, batchSize ?? FIRST_BATCH);
+      if (!single && !cursor.isDone) id = this.#keep(cursor);
+      return withToken(cursor, id, documents);
+    } finally {
+      if (id === 0n) opened.source.close?.();
+    }
   }
 
   /** `waitMs` is how long a stream of changes may wait for the first of them. */
@@ -94,11 +101,11 @@ export class Cursors {
         documents = await cursor.take(at(), count);
       }
       cursor.usedAt = this.#clock.wall();
-      if (cursor.isDone) this.#open.delete(id);
+      if (cursor.isDone) this.kill(id);
       const left = cursor.isDone || cursor.isKilled ? 0n : id;
       return { ...withToken(cursor, left, documents), namespace: cursor.opened.namespace };
     } catch (error) {
-      this.#open.delete(id);
+      this.kill(id);
       throw error;
     } finally {
       cursor.isBusy = false;
@@ -112,6 +119,7 @@ export class Cursors {
   kill(id: bigint): boolean {
     const cursor = this.#open.get(id);
     if (cursor) cursor.isKilled = true;
+    cursor?.opened.source.close?.();
     return this.#open.delete(id);
   }
 

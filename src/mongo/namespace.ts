@@ -2,12 +2,19 @@
 import type { CollectionDefinition } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import type { Database } from '../catalog/resources.js';
-import type { Document } from '../value/bson/value.js';
-import { encodeDocument } from '../value/bson/write.js';
+import { type Document, documentOf, int32 } from '../value/bson/value.js';
 import { MayflyError } from '../value/errors.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 import type { Call, Mongo } from './call.js';
+import { base64 } from './index-spec.js';
 
+/** Kept with the collection where it is on. */
+export const IMAGES = 'changeStreamPreAndPostImages';
+export const ID_INDEX_SPEC: Document = documentOf({
+  v: int32(2),
+  key: documentOf({ _id: int32(1) }),
+  name: '_id_',
+});
 const DATABASE_BYTES_MAX = 63;
 const NAMESPACE_BYTES_MAX = 255;
 
@@ -78,13 +85,16 @@ export async function createCollection(
   const definition: CollectionDefinition = {
     id: name,
     uuid: mongo.entropy.uuid(),
-    options: Buffer.from(encodeDocument(options)).toString('base64'),
+    options: base64(options),
     indexes: [],
     indexesMade: 0,
     shardKey,
+    // Images are of use from the first document on.
+    ...(options.has(IMAGES) ? { watched: true } : {}),
   };
   if (mongo.catalog.container(home, name)) throw ofOtherApi(database, name);
-  return mongo.catalog.collections.create(home, definition, at);
+  const described = new Map([['idIndex', ID_INDEX_SPEC], ...options]);
+  return mongo.catalog.collections.create(home, definition, at, base64(described));
 }
 
 async function databaseFor({ mongo, at }: Call, name: string): Promise<Database> {

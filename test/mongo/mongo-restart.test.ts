@@ -85,3 +85,31 @@ test('everything is there again, and every entry has its document', async () => 
   });
   await checkStore();
 });
+
+test('a stream of a database goes on after a restart, behind a drop and a rename, too', async () => {
+  const token = await withServer(async (client) => {
+    const db = client.db('streamed');
+    const stream = db.watch([], { maxAwaitTimeMS: 100 });
+    await stream.tryNext();
+    await db.collection<Any>('a').insertOne({ _id: 1 });
+    const { _id } = (await stream.next()) as Any;
+    await stream.close();
+    await db.collection<Any>('b').insertOne({ _id: 2 });
+    await db.collection('b').rename('c');
+    await db.collection('a').drop();
+    return _id;
+  });
+  await withServer(async (client) => {
+    const db = client.db('streamed');
+    await db.collection<Any>('d').insertOne({ _id: 3 });
+    const stream = db.watch([], { resumeAfter: token, maxAwaitTimeMS: 100 });
+    const events: Any[] = [];
+    for (let left = 4; left > 0; left--) events.push(await stream.next());
+    assert.deepEqual(
+      events.map(({ operationType, ns }) => `${operationType} ${ns.coll}`),
+      ['insert b', 'rename b', 'drop a', 'insert d'],
+    );
+    await stream.close();
+  });
+  await checkStore();
+});

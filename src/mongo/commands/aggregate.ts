@@ -6,7 +6,6 @@ import type { Instant } from '../../time/instant.js';
 import { type Bytes, isDocument, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
-import { openStream } from '../change-stream.js';
 import type { Room, Source } from '../cursors.js';
 import {
   arrayOf,
@@ -23,6 +22,7 @@ import { documentsOf } from '../pipeline-input.js';
 import { languageOf, namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { sessionOf } from '../session-id.js';
+import { openStream } from '../stream/open.js';
 import { explained } from './explain.js';
 
 const FIELDS: readonly string[] = [

@@ -16,26 +16,37 @@ import {
 import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
-import { asTruth, checkFields, collectionOf, documentOfField, textOf, truthOf } from '../fields.js';
+import {
+  asTruth,
+  checkFields,
+  collectionOf,
+  documentOfField,
+  missingField,
+  textOf,
+  truthOf,
+  unknownField,
+} from '../fields.js';
 import { base64, checkSeconds, withHidden, withSeconds } from '../index-spec.js';
 import { listSource } from '../list-source.js';
-import { createCollection, findCollection } from '../namespace.js';
+import { createCollection, findCollection, ID_INDEX_SPEC, IMAGES } from '../namespace.js';
 import { namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rewriteAll } from '../rewrite.js';
 import { PLAIN_LANGUAGE, readBase64 } from '../shape.js';
 import { notSupported } from './find.js';
-import { ID_INDEX_SPEC, needsRewrite, required } from './indexes.js';
+import { needsRewrite, required } from './indexes.js';
 
 /** Kept with the collection and listed. */
-const CREATE_OPTIONS: readonly string[] = ['validator', 'validationLevel', 'validationAction'];
+const CREATE_OPTIONS: readonly string[] = [
+  ...['validator', 'validationLevel', 'validationAction', IMAGES],
+];
 /** Without effect on a current server, too. */
 const CREATE_SILENT: readonly string[] = [
   ...['storageEngine', 'indexOptionDefaults', 'autoIndexId', 'idIndex', 'flags', 'encryptedFields'],
 ];
 const CREATE_REFUSED: readonly string[] = [
   ...['capped', 'size', 'max', 'viewOn', 'pipeline', 'timeseries', 'clusteredIndex', 'collation'],
-  ...['changeStreamPreAndPostImages', 'expireAfterSeconds'],
+  'expireAfterSeconds',
 ];
 
 export async function create(call: Call): Promise<Reply> {
@@ -52,7 +63,8 @@ export async function create(call: Call): Promise<Reply> {
     }
     throw notSupported(`create.${option}`);
   }
-  const options = validationOptions(call);
+  const options = givenOptions(call);
+  if (!imagesIn(options)) options.delete(IMAGES);
   const { collection, created } = await createCollection(call, call.database, name, options);
   if (!created && base64(options) !== collection.definition.options) {
     throw mongoFailure(
@@ -63,7 +75,7 @@ export async function create(call: Call): Promise<Reply> {
   return documentOf({});
 }
 
-function validationOptions(call: Call): Document {
+function givenOptions(call: Call): Document {
   const options: Document = new Map();
   const validator = documentOfField(call, 'validator');
   if (validator) {
@@ -72,7 +84,21 @@ function validationOptions(call: Call): Document {
   }
   choose(call, options, 'validationLevel', ['strict', 'moderate', 'off']);
   choose(call, options, 'validationAction', ['error', 'warn']);
+  const images = documentOfField(call, IMAGES);
+  if (images) {
+    for (const name of images.keys()) {
+      if (name !== 'enabled') throw unknownField(`${call.name}.${IMAGES}.${name}`);
+    }
+    const enabled = asTruth(images.get('enabled'), `${call.name}.${IMAGES}.enabled`);
+    if (enabled === undefined) throw missingField(`${call.name}.${IMAGES}.enabled`);
+    options.set(IMAGES, documentOf({ enabled }));
+  }
   return options;
+}
+
+function imagesIn(options: Document): boolean {
+  const images = options.get(IMAGES);
+  return isDocument(images) && images.get('enabled') === true;
 }
 
 function choose(call: Call, options: Document, name: string, choices: readonly string[]): void {
@@ -106,7 +132,10 @@ export async function dropDatabase(call: Call): Promise<Reply> {
   if (!database) return documentOf({});
   const collections = catalog.collections.in(database);
   if (catalog.containers(database).length === 0) await catalog.deleteDatabase(database, call.at);
-  else for (const each of collections) await catalog.collections.drop(each, call.at);
+  else {
+    for (const each of collections) await catalog.collections.drop(each, call.at);
+    await catalog.collections.tellDropped(database, call.at);
+  }
   for (const { definition } of collections) {
     call.mongo.cursors.killOfNamespace(namespaceOf(call, definition.id));
   }
@@ -153,7 +182,6 @@ const UNSUPPORTED_CHANGES = [
   'cappedSize',
   'cappedMax',
   'expireAfterSeconds',
-  'changeStreamPreAndPostImages',
   'dryRun',
 ];
 
@@ -166,13 +194,18 @@ export async function collMod(call: Call): Promise<Reply> {
   const change = documentOfField(call, 'index');
   const reply: Document = new Map();
   if (change) await changeIndex(call, collection, change, reply);
-  const options = validationOptions(call);
+  const options = givenOptions(call);
   if (options.size > 0) {
-    const changed = (current: CollectionDefinition) => ({
-      ...current,
-      options: base64(new Map([...readBase64(current.options), ...options])),
+    const isToWatch = imagesIn(options);
+    const changed = (current: CollectionDefinition): CollectionDefinition => {
+      const next = new Map([...readBase64(current.options), ...options]);
+      if (!imagesIn(next)) next.delete(IMAGES);
+      const watch = isToWatch && !current.watched ? { watched: true, watchedSince: call.at } : {};
+      return { ...current, ...watch, options: base64(next) };
+    };
+    await call.mongo.catalog.collections.redefine(collection, changed, call.at, () => {
+      return { kind: 'modify', description: base64(options) };
     });
-    await call.mongo.catalog.collections.redefine(collection, changed, call.at);
   }
   return reply;
 }
@@ -211,7 +244,12 @@ async function changeIndex(
     const indexes = current.indexes.map((each) => (each.name === index.name ? numbered : each));
     return { ...current, indexes, indexesMade };
   };
-  const replaced = await call.mongo.catalog.collections.redefine(collection, changed, call.at);
+  const replaced = await call.mongo.catalog.collections.redefine(
+    collection,
+    changed,
+    call.at,
+    () => ({ kind: 'modify', description: base64(documentOf({ index: change })) }),
+  );
   if (becomesTtl && needsRewrite(next)) await rewriteAll(call, replaced);
 }
 

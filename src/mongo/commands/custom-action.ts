@@ -12,7 +12,7 @@ import {
   missingField,
   textOf,
 } from '../fields.js';
-import { readIndex } from '../index-spec.js';
+import { base64, readIndex } from '../index-spec.js';
 import { checkDatabaseName, createCollection, findCollection } from '../namespace.js';
 import { namespaceOf } from '../question.js';
 import { notSupported } from './find.js';
@@ -134,7 +134,9 @@ export async function shardCollection(call: Call): Promise<Reply> {
       );
     }
     const sharded = (current: CollectionDefinition) => ({ ...current, shardKey });
-    await call.mongo.catalog.collections.redefine(there, sharded, call.at);
+    await call.mongo.catalog.collections.redefine(there, sharded, call.at, () => {
+      return { kind: 'shardCollection', description: base64(documentOf({ shardKey: key })) };
+    });
   } else await createCollection(place, place.database, name, new Map(), shardKey);
   return documentOf({ collectionsharded: namespace });
 }

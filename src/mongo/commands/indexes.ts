@@ -19,9 +19,9 @@ import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { arrayOf, checkFields, collectionOf, documentOfField } from '../fields.js';
-import { readIndex, sameIndex } from '../index-spec.js';
+import { base64, readIndex, sameIndex } from '../index-spec.js';
 import { listSource } from '../list-source.js';
-import { collectionFor, findCollection } from '../namespace.js';
+import { collectionFor, findCollection, ID_INDEX_SPEC } from '../namespace.js';
 import { namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rewriteAll } from '../rewrite.js';
@@ -31,12 +31,6 @@ const INDEXES_MAX = 64;
 const BUILD_POLL_MS = 5;
 /** Engines know unique and TTL indexes by one byte, which is never given twice. */
 const NUMBERED_MAX = 250;
-
-export const ID_INDEX_SPEC: Document = documentOf({
-  v: int32(2),
-  key: documentOf({ _id: int32(1) }),
-  name: '_id_',
-});
 
 export async function createIndexes(call: Call): Promise<Reply> {
   checkFields(call, ['indexes', 'commitQuorum', 'ignoreUnknownIndexOptions']);
@@ -69,6 +63,7 @@ export async function makeIndexes(
       return made.length === 0 ? current : next;
     },
     call.at,
+    () => tidingsOf('createIndexes', made),
   );
   await fill(call, changed, made);
   if (made.length > 0) await built(call, changed);
@@ -244,7 +239,15 @@ async function dropNamed(
     ...current,
     indexes: current.indexes.filter(({ name }) => !names.has(name)),
   });
-  await call.mongo.catalog.collections.redefine(collection, without, call.at);
+  const gone = collection.definition.indexes.filter(({ name }) => names.has(name));
+  await call.mongo.catalog.collections.redefine(collection, without, call.at, () =>
+    tidingsOf('dropIndexes', gone),
+  );
+}
+
+function tidingsOf(kind: 'createIndexes' | 'dropIndexes', indexes: readonly CollectionIndex[]) {
+  const specs = indexes.map(({ spec }) => readBase64(spec));
+  return { kind, description: base64(documentOf({ indexes: specs })) };
 }
 
 export function required(call: Call, name: string): StoredCollection {
