@@ -16,7 +16,7 @@ import {
 } from '../value/bson/value.js';
 import { encodeDocument } from '../value/bson/write.js';
 import { mongoFailure } from '../value/mongo-errors.js';
-import { mayDo } from './auth/roles.js';
+import { authorize } from './authorize.js';
 import type { Call } from './call.js';
 import { hostOf, storageStats } from './commands/diagnostics.js';
 import { indexSpecs, makeIndexes } from './commands/indexes.js';
@@ -58,9 +58,7 @@ export function pipelineHost(
 /** The same call, as if it were given to that database; its hint is for its own collection. */
 function placed(call: Call, { database }: Namespace, action: 'read' | 'write'): Call {
   const there = database ?? call.database;
-  if (!mayDo(call.client.login?.roles ?? [], action, there)) {
-    throw mongoFailure('Unauthorized', `not authorized on ${there} to ${action} in a pipeline`);
-  }
+  authorize(call, action, there);
   const command = new Map(call.command);
   command.delete('hint');
   return { ...call, database: there, command };

@@ -6,54 +6,68 @@ export interface Role {
   readonly db: string;
 }
 /**
- * What a command does: `read` and `write` documents, change a `schema` (collections and indexes),
- * keep `users`, `monitor` or `manage` the server. `login` is for whoever has logged in, `nothing`
- * for everybody.
+ * What a command does: `look` at what collections there are, `read` and `write` documents, change a
+ * `schema` (collections and indexes), `administer` a database, keep `users`, `monitor` or `manage`
+ * the server. `login` is for whoever has logged in, `nothing` for everybody.
  */
 export type Action =
   | 'nothing'
   | 'login'
+  | 'look'
   | 'read'
   | 'write'
   | 'schema'
+  | 'administer'
   | 'users'
   | 'monitor'
   | 'manage';
 
+const READ: readonly Action[] = ['look', 'read'];
+const READ_WRITE: readonly Action[] = [...READ, 'write', 'schema'];
+const ADMINISTER: readonly Action[] = ['look', 'schema', 'administer', 'monitor'];
+
 const ALLOWS: Readonly<Record<string, readonly Action[]>> = {
-  read: ['read'],
-  readWrite: ['read', 'write', 'schema'],
-  dbAdmin: ['schema', 'monitor'],
+  read: READ,
+  readWrite: READ_WRITE,
+  dbAdmin: ADMINISTER,
   userAdmin: ['users'],
-  dbOwner: ['read', 'write', 'schema', 'users', 'monitor'],
+  dbOwner: [...READ_WRITE, ...ADMINISTER, 'users'],
 };
+/** Granted in `admin`, and good for all databases. */
 const ALLOWS_EVERYWHERE: Readonly<Record<string, readonly Action[]>> = {
-  readAnyDatabase: ['read'],
-  readWriteAnyDatabase: ['read', 'write', 'schema'],
-  dbAdminAnyDatabase: ['schema', 'monitor'],
+  readAnyDatabase: READ,
+  readWriteAnyDatabase: READ_WRITE,
+  dbAdminAnyDatabase: ADMINISTER,
   userAdminAnyDatabase: ['users'],
-  clusterMonitor: ['monitor'],
+  clusterMonitor: ['look', 'monitor'],
   hostManager: ['monitor', 'manage'],
   clusterManager: ['monitor', 'manage'],
-  clusterAdmin: ['monitor', 'manage', 'schema'],
-  backup: ['read', 'monitor'],
-  restore: ['write', 'schema', 'users'],
-  root: ['read', 'write', 'schema', 'users', 'monitor', 'manage'],
+  clusterAdmin: ['look', 'monitor', 'manage', 'schema', 'administer'],
+  backup: [...READ, 'monitor'],
+  restore: ['look', 'write', 'schema', 'administer', 'users'],
+  root: [...READ_WRITE, ...ADMINISTER, 'users', 'manage'],
 };
+const ADMIN = 'admin';
 
-export const ROLE_NAMES: readonly string[] = [
-  ...Object.keys(ALLOWS),
-  ...Object.keys(ALLOWS_EVERYWHERE),
-];
-
-export function isKnownRole(role: string): boolean {
-  return ROLE_NAMES.includes(role);
+/** The roles that can be granted in a database. */
+export function rolesIn(database: string): readonly string[] {
+  const own = Object.keys(ALLOWS);
+  return database === ADMIN ? [...own, ...Object.keys(ALLOWS_EVERYWHERE)] : own;
 }
 
 export function mayDo(roles: readonly Role[], action: Action, database: string): boolean {
   if (action === 'login' || action === 'nothing') return true;
   return roles.some(({ role, db }) => {
-    if (ALLOWS_EVERYWHERE[role]?.includes(action)) return db === 'admin';
+    if (ALLOWS_EVERYWHERE[role]?.includes(action)) return db === ADMIN;
     return db === database && ALLOWS[role]?.includes(action) === true;
   });
+}
+
+/** Whether a database is there for somebody who may do something in it. */
+export function maySee(roles: readonly Role[], database: string): boolean {
+  return maySeeAll(roles) || roles.some(({ db }) => db === database);
+}
+
+export function maySeeAll(roles: readonly Role[]): boolean {
+  return roles.some(({ role, db }) => db === ADMIN && role in ALLOWS_EVERYWHERE);
 }

@@ -5,7 +5,7 @@ import type { Keys } from '../../http/keys.js';
 import type { Entropy } from '../../time/entropy.js';
 import type { Instant } from '../../time/instant.js';
 import { mongoFailure, mongoLocation } from '../../value/mongo-errors.js';
-import { isKnownRole, type Role } from './roles.js';
+import { type Role, rolesIn } from './roles.js';
 import {
   type CredentialSet,
   fakeCredentials,
@@ -19,7 +19,8 @@ import {
 export interface Login {
   readonly user: string;
   readonly database: string;
-  readonly roles: readonly Role[];
+  /** As they are now. */
+  roles(): readonly Role[];
 }
 export interface User {
   readonly user: string;
@@ -102,9 +103,11 @@ export class Users {
 
   /** Whoever has proved to know the password of that number. */
   login(user: string, database: string, password: number): Login {
-    const found = this.find(user, database);
-    if (found) return { user, database, roles: found.roles };
-    return { user, database, roles: this.#passwords[password]?.roles ?? [] };
+    if (this.find(user, database)) {
+      return { user, database, roles: () => this.find(user, database)?.roles ?? [] };
+    }
+    const roles = this.#passwords[password]?.roles ?? [];
+    return { user, database, roles: () => roles };
   }
 
   async create(user: Omit<User, 'uuid' | 'credentials'>, given: NewPassword, at: Instant) {
@@ -172,7 +175,7 @@ function idOf(user: string, database: string, between = '.'): string {
 
 function checkRoles(roles: readonly Role[]): void {
   for (const { role, db } of roles) {
-    if (isKnownRole(role)) continue;
+    if (rolesIn(db).includes(role)) continue;
     throw mongoFailure('RoleNotFound', `Could not find role: ${role}@${db}`);
   }
 }

@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../value/bson/value.js';
 import { MongoError, mongoFailure } from '../../value/mongo-errors.js';
-import { mayDo } from '../auth/roles.js';
+import { authorize } from '../authorize.js';
 import type { Call, Reply } from '../call.js';
 import {
   asArray,
@@ -176,18 +176,15 @@ function readOperation(bytes: Bytes, places: readonly Namespace[]): Operation {
   return { kind, place, given, document };
 }
 
-function placeOf({ client }: Call, bytes: Bytes): Namespace {
+function placeOf(call: Call, bytes: Bytes): Namespace {
   const info = decodeDocument(bytes);
   const namespace = isDocument(info) ? info.get('ns') : undefined;
   if (typeof namespace !== 'string') throw missingField('bulkWrite.nsInfo.ns');
   const dot = namespace.indexOf('.');
   const place = { database: namespace.slice(0, dot), name: namespace.slice(dot + 1) };
   checkCollectionName(place.database, place.name);
-  if (mayDo(client.login?.roles ?? [], 'write', place.database)) return place;
-  throw mongoFailure(
-    'Unauthorized',
-    `not authorized on ${place.database} to execute command { bulkWrite: 1 }`,
-  );
+  authorize(call, 'write', place.database);
+  return place;
 }
 
 function failed(idx: number, error: MongoError): Document {

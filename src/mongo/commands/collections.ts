@@ -15,6 +15,8 @@ import {
 } from '../../value/bson/value.js';
 import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
+import { mayDo, maySee, maySeeAll } from '../auth/roles.js';
+import { authorize, rolesOf, unauthorized } from '../authorize.js';
 import type { Call, Reply } from '../call.js';
 import {
   asTruth,
@@ -146,6 +148,8 @@ export async function renameCollection(call: Call): Promise<Reply> {
   checkFields(call, ['to', 'dropTarget']);
   const [fromDatabase, from] = splitNamespace(collectionOf(call));
   const [toDatabase, to] = splitNamespace(textOf(call, 'to') ?? '');
+  authorize(call, 'schema', fromDatabase);
+  authorize(call, 'schema', toDatabase);
   const source = findCollection(call, fromDatabase, from);
   if (!source) {
     throw mongoFailure(
@@ -291,21 +295,20 @@ function indexFor({ definition }: StoredCollection, change: Document): Collectio
 
 export async function listCollections(call: Call): Promise<Reply> {
   checkFields(call, ['filter', 'nameOnly', 'authorizedCollections', 'cursor']);
+  const seesAll = mayDo(rolesOf(call), 'look', call.database);
+  const asksForOwn = truthOf(call, 'authorizedCollections') && truthOf(call, 'nameOnly');
+  if (!seesAll && !asksForOwn) throw unauthorized(call);
   const { catalog, cursors } = call.mongo;
   const database = catalog.database(call.database);
   const filter = documentOfField(call, 'filter');
   const matches = filter ? compileFilter(filter, PLAIN_LANGUAGE).matches : () => true;
   const nameOnly = truthOf(call, 'nameOnly');
-  const rows = (database ? catalog.collections.in(database) : [])
-    .map((collection) => encodeDocument(described(collection)))
-    .filter(matches);
-  const names = (database ? catalog.collections.in(database) : [])
-    .filter((collection) => matches(encodeDocument(described(collection))))
-    .map(({ definition }) =>
-      encodeDocument(documentOf({ name: definition.id, type: 'collection' })),
-    );
+  const rows = (database && seesAll ? catalog.collections.in(database) : [])
+    .map(described)
+    .filter((row) => matches(encodeDocument(row)))
+    .map((row) => encodeDocument(nameOnly ? withoutDetails(row) : row));
   const namespace = `${call.database}.$cmd.listCollections`;
-  const source = listSource(nameOnly ? names : rows);
+  const source = listSource(rows);
   const owner = call.client.login?.user ?? '';
   const opened = {
     namespace,
@@ -330,8 +333,14 @@ function described({ definition }: StoredCollection): Document {
   });
 }
 
+function withoutDetails(row: Document): Document {
+  return new Map([...row].filter(([name]) => name === 'name' || name === 'type'));
+}
+
 export async function listDatabases(call: Call): Promise<Reply> {
   checkFields(call, ['nameOnly', 'filter', 'authorizedDatabases']);
+  const roles = rolesOf(call);
+  if (!truthOf(call, 'authorizedDatabases', true) && !maySeeAll(roles)) throw unauthorized(call);
   const { catalog, documents } = call.mongo;
   const filter = documentOfField(call, 'filter');
   const matches = filter ? compileFilter(filter, PLAIN_LANGUAGE).matches : () => true;
@@ -339,7 +348,7 @@ export async function listDatabases(call: Call): Promise<Reply> {
   let total = 0;
   for (const database of catalog.databases()) {
     const collections = catalog.collections.in(database);
-    if (collections.length === 0) continue;
+    if (collections.length === 0 || !maySee(roles, database.id)) continue;
     let bytes = 0;
     for (const { engine } of collections) bytes += (await documents.engine.stats(engine)).bytes;
     const row = documentOf({ name: database.id, sizeOnDisk: BigInt(bytes), empty: bytes === 0 });

@@ -20,9 +20,8 @@ import { checkCollectionName, findCollection } from '../namespace.js';
 import { hintOf, languageOf, namespaceOf, type Question } from '../question.js';
 import { accessOf, matching } from '../rows.js';
 import { scan } from '../storage.js';
-import { hostOf } from './diagnostics.js';
 import { indexSpecs } from './indexes.js';
-import { SERVER_VERSION } from './server-info.js';
+import { gitVersionOf, SERVER_VERSION } from './server-info.js';
 
 /** Where each command has its filter. */
 const FILTERS: Readonly<Record<string, string>> = {
@@ -69,7 +68,12 @@ export async function explained(
   const { host, port } = call.mongo.address();
   reply.set(
     'serverInfo',
-    documentOf({ host, port: int32(port), version: SERVER_VERSION, gitVersion: hostOf(call) }),
+    documentOf({
+      host,
+      port: int32(port),
+      version: SERVER_VERSION,
+      gitVersion: gitVersionOf(call),
+    }),
   );
   reply.set('serverParameters', documentOf({}));
   return reply;

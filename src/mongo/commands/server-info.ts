@@ -2,6 +2,7 @@
 import { type Document, documentOf, int32, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import { type Action, mayDo } from '../auth/roles.js';
+import { rolesOf } from '../authorize.js';
 import type { Call, Reply } from '../call.js';
 import { truthOf } from '../fields.js';
 import { DOCUMENT_BYTES_MAX } from '../wire/message.js';
@@ -14,10 +15,14 @@ export function ping(): Reply {
   return documentOf({});
 }
 
-export function buildInfo({ mongo }: Call): Reply {
+export function gitVersionOf({ mongo }: Call): string {
+  return `mayfly ${mongo.version}`;
+}
+
+export function buildInfo(call: Call): Reply {
   return documentOf({
     version: SERVER_VERSION,
-    gitVersion: `mayfly ${mongo.version}`,
+    gitVersion: gitVersionOf(call),
     modules: [],
     allocator: 'system',
     javascriptEngine: 'none',
@@ -38,7 +43,7 @@ export function whatsmyuri({ client }: Call): Reply {
 export function connectionStatus(call: Call): Reply {
   const { login } = call.client;
   const users = login ? [documentOf({ user: login.user, db: login.database })] : [];
-  const roles = (login?.roles ?? []).map(({ role, db }) => documentOf({ role, db }));
+  const roles = rolesOf(call).map(({ role, db }) => documentOf({ role, db }));
   const authInfo: Document = documentOf({
     authenticatedUsers: users,
     authenticatedUserRoles: roles,
@@ -61,15 +66,17 @@ export function getLastRequestStatistics({ client }: Call): Reply {
 }
 
 const ACTIONS: readonly (readonly [Action, readonly string[]])[] = [
-  ['read', ['find', 'listCollections', 'listIndexes', 'collStats', 'dbStats', 'changeStream']],
+  ['look', ['listCollections', 'listIndexes', 'collStats', 'dbStats']],
+  ['read', ['find', 'changeStream', 'killCursors']],
   ['write', ['insert', 'update', 'remove']],
-  ['schema', ['createCollection', 'dropCollection', 'createIndex', 'dropIndex', 'collMod']],
+  ['schema', ['createCollection', 'dropCollection', 'createIndex', 'dropIndex']],
+  ['administer', ['collMod', 'dropDatabase', 'validate']],
   ['users', ['createUser', 'dropUser', 'viewUser', 'grantRole', 'revokeRole']],
 ];
 
-function privilegesOf({ client, mongo }: Call): readonly Value[] {
-  const roles = client.login?.roles ?? [];
-  const names = mongo.catalog.databases().map(({ id }) => id);
+function privilegesOf(call: Call): readonly Value[] {
+  const roles = rolesOf(call);
+  const names = call.mongo.catalog.databases().map(({ id }) => id);
   return names.flatMap((db): readonly Value[] => {
     const actions = ACTIONS.flatMap(([action, list]) => (mayDo(roles, action, db) ? list : []));
     if (actions.length === 0) return [];

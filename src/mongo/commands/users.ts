@@ -9,7 +9,7 @@ import {
   type Value,
 } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
-import { isKnownRole, ROLE_NAMES, type Role } from '../auth/roles.js';
+import { type Role, rolesIn } from '../auth/roles.js';
 import { MECHANISMS, type Mechanism } from '../auth/scram.js';
 import type { User } from '../auth/users.js';
 import type { Call, Reply } from '../call.js';
@@ -164,9 +164,9 @@ export function rolesInfo(call: Call): Reply {
     return [{ role: String(each.get('role')), db: String(each.get('db')) }];
   });
   const all = truthOf(call, 'showBuiltinRoles')
-    ? ROLE_NAMES.map((role) => ({ role, db: call.database }))
+    ? rolesIn(call.database).map((role) => ({ role, db: call.database }))
     : [];
-  const found = named.length > 0 ? named.filter(({ role }) => isKnownRole(role)) : all;
+  const found = named.length > 0 ? named.filter(({ role, db }) => rolesIn(db).includes(role)) : all;
   const roles = found.map(({ role, db }) =>
     documentOf({ _id: `${db}.${role}`, role, db, isBuiltin: true, roles: [], inheritedRoles: [] }),
   );
