@@ -2,7 +2,7 @@
 import type { Watched } from '../../catalog/collection-events.js';
 import { type Document, isDocument, Timestamp, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
-import { mayDo } from '../auth/roles.js';
+import { authorize } from '../authorize.js';
 import type { Call } from '../call.js';
 import { asTruth, unknownField } from '../fields.js';
 import { instantOf } from './cluster-time.js';
@@ -56,7 +56,7 @@ export function readSettings(given: Document): Settings {
 
 /** What the stream is of: a collection, a database, or everything. */
 export function watchedBy(call: Call, name: string | undefined, given: Document): Watched {
-  const { database, client } = call;
+  const { database } = call;
   const isOfAll = asTruth(given.get('allChangesForCluster'), '$changeStream.allChangesForCluster');
   if (isOfAll) {
     if (database !== 'admin' || name !== undefined) {
@@ -65,9 +65,7 @@ export function watchedBy(call: Call, name: string | undefined, given: Document)
         "A $changeStream with 'allChangesForCluster:true' may only be opened on the 'admin' database, and with no collection name",
       );
     }
-    if (!mayDo(client.login?.roles ?? [], 'read', '')) {
-      throw mongoFailure('Unauthorized', 'not authorized to watch all databases');
-    }
+    authorize(call, 'read', '');
     return {};
   }
   if (INTERNAL.includes(database)) {
