@@ -85,23 +85,24 @@ export function adminHandler(face: AdminFace) {
       if (known !== error && !hasLeft(incoming)) face.report(error);
       const { status } = known.kind;
       const body = { code: codeOf(status), message: known.message };
+      if (status === 405) response.setHeader('allow', allowedIn(pathOf(incoming)));
       send(response, status, 'application/json', JSON.stringify(body));
     }
   };
 }
 
 async function dispatch(face: AdminFace, incoming: IncomingMessage): Promise<AdminAnswer> {
-  const [path = '', query = ''] = split(incoming.url ?? '', '?');
-  const segments = path.slice(ADMIN_PREFIX.length).split('/');
+  const path = pathOf(incoming);
+  const query = incoming.url?.slice(path.length + 1) ?? '';
   const method = incoming.method ?? 'GET';
-  const fitting = routes.filter(([, shape]) => fits(shape.split('/'), segments));
+  const segments = segmentsOf(path);
+  const fitting = routesAt(segments);
   const route = fitting.find(([verb]) => verb === method);
   const needsKey = route?.[2] !== 'open';
   if (needsKey) checkBearer(incoming.headers.authorization, face.keys);
   if (!route) {
     if (fitting.length === 0) throw failure('invalidPath', { path });
-    const allowed = fitting.map(([verb]) => verb).join(', ');
-    throw failure('methodNotAllowed', { method, path, allowed });
+    throw failure('methodNotAllowed', { method, path, allowed: allowedIn(path) });
   }
   const [, shape, , handle] = route;
   const names = shape
@@ -123,9 +124,23 @@ function fits(shape: readonly string[], segments: readonly string[]): boolean {
   );
 }
 
-function split(text: string, separator: string): readonly [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+function pathOf({ url = '' }: IncomingMessage): string {
+  const at = url.indexOf('?');
+  return at < 0 ? url : url.slice(0, at);
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.slice(ADMIN_PREFIX.length).split('/');
+}
+
+function routesAt(segments: readonly string[]) {
+  return routes.filter(([, shape]) => fits(shape.split('/'), segments));
+}
+
+function allowedIn(path: string): string {
+  return routesAt(segmentsOf(path))
+    .map(([verb]) => verb)
+    .join(', ');
 }
 
 function decode(segment: string, path: string): string {

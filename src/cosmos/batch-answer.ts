@@ -1,6 +1,6 @@
 // What became of the operations of a batch, as JSON or as rows: the form the request had.
 import type { StepResult } from '../documents/batch.js';
-import { Throttled } from '../throughput/throttled.js';
+import { retryAfterMs } from '../throughput/throttled.js';
 import { writeAnswers } from './hybrid-row/batch-rows.js';
 import { chargeText } from './reply.js';
 
@@ -36,7 +36,7 @@ export function answerOf(result: StepResult, charge: number, minimal: boolean): 
         ...answer(error.kind.status),
         subStatus: error.kind.subStatus,
         message: error.message,
-        retryAfterMs: error instanceof Throttled ? error.retryAfterMs : undefined,
+        retryAfterMs: retryAfterMs(error),
       };
     }
   }

@@ -2,6 +2,7 @@
 // others, with the time to wait.
 import type { StoredContainer } from '../catalog/resources.js';
 import { type StepResult, type StepResults, stepCharge } from '../documents/batch.js';
+import type { Priority } from '../throughput/bucket.js';
 import type { Budgets } from '../throughput/budgets.js';
 import { Throttled } from '../throughput/throttled.js';
 import type { BatchOperation } from './batch-body.js';
@@ -18,6 +19,7 @@ export async function runWithin(
   budgets: Budgets,
   container: StoredContainer,
   operations: readonly BatchOperation[],
+  priority: Priority,
   run: (piece: readonly BatchOperation[], before: readonly StepResult[]) => Promise<StepResults>,
 ): Promise<StepResults> {
   const results: StepResult[] = [];
@@ -28,7 +30,7 @@ export async function runWithin(
     const ranges = rangesOf(container, piece);
     let release: () => void;
     try {
-      release = budgets.enter(container, ranges);
+      release = budgets.enter(container, ranges, priority);
     } catch (error) {
       if (!(error instanceof Throttled) || results.length === 0) throw error;
       return { results: [...results, ...left.map(() => refusal(error))], lsn };

@@ -6,6 +6,7 @@ import { ownerContainer, rangesIn } from './find.js';
 import { scopeOf } from './partition-header.js';
 import type { Reply } from './reply.js';
 import type { CosmosRequest } from './request.js';
+import { priorityOf } from './throughput-headers.js';
 
 type Handler = (request: CosmosRequest) => Promise<Reply>;
 
@@ -15,7 +16,7 @@ export async function metered(request: CosmosRequest, handle: Handler): Promise<
   if (!target) return handle(request);
   const { container, ranges } = target;
   const { budgets } = request;
-  const release = budgets.enter(container, ranges);
+  const release = budgets.enter(container, ranges, priorityOf(request.headers));
   try {
     const reply = await handle(request);
     budgets.spend(container, chargeIn(reply), ranges);

@@ -9,7 +9,7 @@ import type { Metrics } from '../http/metrics.js';
 import type { Scripts } from '../script/scripts.js';
 import type { Budgets } from '../throughput/budgets.js';
 import { refusalCharge } from '../throughput/charges.js';
-import { Throttled } from '../throughput/throttled.js';
+import { retryAfterMs } from '../throughput/throttled.js';
 import { type Clock, stopwatch } from '../time/clock.js';
 import { failure, MayflyError } from '../value/errors.js';
 import { checkPermit, type Permit } from './access.js';
@@ -26,6 +26,7 @@ import { BODY_BYTES_MAX, type CosmosRequest, header } from './request.js';
 import { ResourceTokens } from './resource-token.js';
 import { allowedMethods, type Route, routeOf } from './routes.js';
 import { checkConsistency } from './session.js';
+import { checkThroughputHints } from './throughput-headers.js';
 
 export interface CosmosFace {
   readonly clock: Clock;
@@ -102,6 +103,7 @@ async function answer(
   }
   checkVersion(header(headers, 'x-ms-version'));
   checkConsistency(headers);
+  checkThroughputHints(headers);
   const fault = face.faults.isIdle ? undefined : face.faults.strike(targetOf(route, address));
   // A request that is late begins when it arrives.
   if (fault) await late(fault);
@@ -171,6 +173,7 @@ function errorReply(
   // A client that went away is no defect.
   if (known !== error && !exchange.abandoned()) face.report(error, activityId);
   const { status, subStatus, wrapped } = known.kind;
+  const waitMs = retryAfterMs(known);
   const trailer = `ActivityId: ${activityId}, Mayfly/${face.version}`;
   const text = wrapped ? `Message: ${JSON.stringify({ Errors: [known.message] })}` : known.message;
   const correlated = header(exchange.headers, 'x-ms-cosmos-correlated-activityid');
@@ -181,7 +184,7 @@ function errorReply(
       chargeText(refusalCharge(known)),
       'x-ms-substatus',
       String(subStatus),
-      ...(known instanceof Throttled ? ['x-ms-retry-after-ms', String(known.retryAfterMs)] : []),
+      ...(waitMs === undefined ? [] : ['x-ms-retry-after-ms', String(waitMs)]),
       ...(correlated ? ['x-ms-cosmos-correlated-activityid', correlated] : []),
       ...place,
       ...(status === 405 ? ['allow', allowedMethods(parseAddress(exchange.target))] : []),

@@ -118,3 +118,18 @@ test('T16: the purge takes nothing from requests, and pays its debts from leftov
   assert.ok(bucket.leftover(at(1750)) > 0);
   assert.ok(bucket.leftover(at(1760)) < 6);
 });
+
+test('low priority may use everything, and stands back for a second when high is turned away', () => {
+  const bucket = new Bucket(400, at(0));
+  assert.equal(bucket.waitMs(at(0), 'low'), undefined);
+  bucket.spend(400, at(0));
+  bucket.refuse(at(0), 'low');
+  assert.equal(bucket.waitMs(at(10), 'low'), undefined, 'nobody of high priority was refused');
+  bucket.spend(4, at(10));
+  bucket.refuse(at(10), 'high');
+  assert.equal(bucket.waitMs(at(11)), undefined);
+  assert.equal(bucket.waitMs(at(11), 'low'), 999);
+  assert.equal(bucket.refuse(at(11), 'low') >= 999, true);
+  assert.equal(bucket.waitMs(at(1009), 'low'), 1);
+  assert.equal(bucket.waitMs(at(1010), 'low'), undefined);
+});

@@ -7,6 +7,11 @@ const SECOND_MS = 1000;
 /** Those who are turned away are spread over this time at the most. */
 const SPREAD_MS = 1000;
 const TYPICAL_WEIGHT = 0.1;
+/** How long low priority stands back after high priority was turned away. */
+const STAND_BACK_MS = 1000;
+
+/** Nothing is kept for either; when there is not enough for both, low priority waits. */
+export type Priority = 'high' | 'low';
 
 export class Bucket {
   #perSecond: number;
@@ -19,6 +24,8 @@ export class Bucket {
   #lastTurn = 0;
   /** What the requests under way will have cost, by what requests cost of late. */
   #held = 0;
+  /** Until when requests of low priority stand back for those of high priority. */
+  #standBackUntil = 0;
 
   constructor(perSecond: number, at: Instant) {
     this.#perSecond = perSecond;
@@ -43,11 +50,12 @@ export class Bucket {
   }
 
   /** How long to wait until there is something again; undefined while there is. */
-  waitMs(at: Instant): number | undefined {
+  waitMs(at: Instant, priority: Priority = 'high'): number | undefined {
     this.#fill(at);
     const left = this.#level - this.#held;
-    if (left > 0) return undefined;
-    return Math.floor((-left * SECOND_MS) / this.#perSecond) + 1;
+    const standBackMs = priority === 'low' ? this.#standBackUntil - at : 0;
+    if (left > 0) return standBackMs > 0 ? standBackMs : undefined;
+    return Math.max(Math.floor((-left * SECOND_MS) / this.#perSecond) + 1, standBackMs);
   }
 
   /** A request begins, and will cost something; the answer takes that back when it is told. */
@@ -63,9 +71,10 @@ export class Bucket {
    * Turns somebody away, so nothing of this second is left over. Returns how long to wait: until
    * there is something again, and longer the more wait already, so that they come one by one.
    */
-  refuse(at: Instant): number {
+  refuse(at: Instant, priority: Priority = 'high'): number {
     this.#spare = Math.min(0, this.#spare);
-    const earliest = at + (this.waitMs(at) ?? 1);
+    if (priority === 'high') this.#standBackUntil = at + STAND_BACK_MS;
+    const earliest = at + (this.waitMs(at, priority) ?? 1);
     const turn = this.#lastTurn + (this.#typical * SECOND_MS) / this.#perSecond;
     this.#lastTurn = Math.min(Math.max(earliest, turn), earliest + SPREAD_MS);
     return Math.ceil(this.#lastTurn - at);
@@ -91,7 +100,10 @@ export class Bucket {
     const since = this.#at;
     this.#at = at;
     // A clock that was set back only starts anew.
-    if (at < since) this.#lastTurn = 0;
+    if (at < since) {
+      this.#lastTurn = 0;
+      this.#standBackUntil = 0;
+    }
     if (at <= since) return;
     // A second ends with its last instant, so that whoever looks once in a second sees all of it.
     const second = at - 1 - ((at - 1) % SECOND_MS);

@@ -6,7 +6,7 @@ import type { Offer } from '../catalog/resources.js';
 import { ceilingOf, DEFAULT_THROUGHPUT } from '../catalog/throughput.js';
 import type { Clock } from '../time/clock.js';
 import type { Leftover, PurgePass } from '../time/purger.js';
-import { Bucket } from './bucket.js';
+import { Bucket, type Priority } from './bucket.js';
 import { purgeCharge } from './charges.js';
 import { Peak } from './peak.js';
 import { Throttled } from './throttled.js';
@@ -78,23 +78,23 @@ export class Budgets implements Leftover {
    * operation costs is known afterwards, so it is let in where anything is left, and may take the
    * budget below zero: then the next ones wait.
    */
-  admit(container: Metered, ranges = rangeIds(container)): void {
+  admit(container: Metered, ranges = rangeIds(container), priority: Priority = 'high'): void {
     if (!this.isEnforced) return;
     const now = this.#clock.now();
     const buckets = this.#bucketsOf(container, ranges);
-    const empty = buckets.filter((bucket) => bucket.waitMs(now) !== undefined);
+    const empty = buckets.filter((bucket) => bucket.waitMs(now, priority) !== undefined);
     if (empty.length === 0) return;
     this.#accountOf(container.engine.id).throttled += 1;
-    throw new Throttled(Math.max(...empty.map((bucket) => bucket.refuse(now))));
+    throw new Throttled(Math.max(...empty.map((bucket) => bucket.refuse(now, priority))));
   }
 
   /**
    * Admits a request, and counts on it as one under way until it is released, so that a thousand at
    * once are not all let in on the last unit.
    */
-  enter(container: Metered, ranges = rangeIds(container)): () => void {
+  enter(container: Metered, ranges = rangeIds(container), priority: Priority = 'high'): () => void {
     if (!this.isEnforced) return NOTHING_HELD;
-    this.admit(container, ranges);
+    this.admit(container, ranges, priority);
     const holds = this.#bucketsOf(container, ranges).map((bucket) => bucket.hold());
     return () => {
       for (const release of holds) release();

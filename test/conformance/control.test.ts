@@ -88,6 +88,7 @@ test('unknown paths are 400 and wrong verbs 405 for those who have the key', asy
   ok(await server.control('GET', 'nothing'), 400);
   const wrong = ok(await server.control('DELETE', 'clock'), 405);
   assert.ok(String(wrong.json.message).includes('GET, POST'));
+  assert.equal(wrong.headers.allow, 'GET, POST');
 });
 
 const HOSTS_REFUSED = ['evil.example', 'mayfly', '127.0.0.1.evil.example', 'user@localhost', ':80'];

@@ -42,6 +42,34 @@ test('one second of 400 request units, then 429 as documented', async () => {
   assert.equal((await box.read('none')).status, 404);
 });
 
+test('low priority stands back once high priority was turned away, and not before', async () => {
+  const box = await server.box({}, { [MANUAL]: '400' });
+  const low = { 'x-ms-cosmos-priority-level': 'Low' };
+  ok(await box.create({ id: 'low', pk: 'p' }, low), 201);
+  await exhaust(box);
+  server.clock.advance(500);
+  const refusal = await box.read('low', 'p', low);
+  assert.equal(refusal.status, 429);
+  assert.ok(Number(refusal.headers['x-ms-retry-after-ms']) >= 500);
+  ok(await box.read('low', 'p', { 'x-ms-cosmos-priority-level': 'high' }), 200);
+  server.clock.advance(500);
+  ok(await box.read('low', 'p', low), 200);
+});
+
+for (const [header, value] of [
+  ['x-ms-cosmos-priority-level', 'Middle'],
+  ['x-ms-cosmos-throughput-bucket', '0'],
+  ['x-ms-cosmos-throughput-bucket', '6'],
+  ['x-ms-cosmos-throughput-bucket', 'one'],
+] as const) {
+  test(`${header}: ${value} is refused by name`, async () => {
+    const box = await server.box();
+    const reply = await box.read('none', 'p', { [header]: value });
+    refused(reply, 400, 0);
+    assert.match(plainMessage(reply), new RegExp(`'${value}'.*'${header}'`));
+  });
+}
+
 test('a thousand at once are not let in on the last unit', async () => {
   const box = await server.box();
   await box.create({ id: 'first', pk: 'p' });

@@ -21,6 +21,7 @@ import { fullPartitionKey, scopeOf } from '../partition-header.js';
 import { itemHeaders, type Reply } from '../reply.js';
 import { type CosmosRequest, flag, header } from '../request.js';
 import { checkSession } from '../session.js';
+import { priorityOf } from '../throughput-headers.js';
 import { refuseTriggers } from '../triggers.js';
 import { refuseUnsupportedHeaders } from './write-item.js';
 
@@ -53,12 +54,12 @@ async function runBatch(request: CosmosRequest): Promise<Reply> {
 }
 
 function runBulk(
-  { documents, budgets, at }: CosmosRequest,
+  { documents, budgets, at, headers }: CosmosRequest,
   container: StoredContainer,
   operations: readonly BatchOperation[],
   continueOnError: boolean,
 ): Promise<StepResults> {
-  return runWithin(budgets, container, operations, (piece, before) =>
+  return runWithin(budgets, container, operations, priorityOf(headers), (piece, before) =>
     runSeparately(documents, container, stepsOf(piece), continueOnError, at, before),
   );
 }
