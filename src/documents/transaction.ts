@@ -122,6 +122,7 @@ export class Transaction {
       },
       plan: (container, request) => this.#plan(outside, container, request),
       commit: (_, batches) => this.#stage(batches),
+      commitTogether: () => Promise.reject(new Error('scripts write one item at a time')),
       restore: (container, restored) => outside.restore(container, restored),
       changes: (container, scan, at, budget) => outside.changes(container, scan, at, budget),
       nextExpiry: (container) => outside.nextExpiry(container),

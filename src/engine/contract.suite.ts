@@ -7,6 +7,7 @@ import { describeExpiry } from './contract-expiry.suite.js';
 import { containerNamed, Fixture } from './contract-fixture.suite.js';
 import { describeRestore } from './contract-restore.suite.js';
 import { describeScans } from './contract-scans.suite.js';
+import { describeTogether } from './contract-together.suite.js';
 import { describeVersions } from './contract-versions.suite.js';
 import { describeWrites } from './contract-writes.suite.js';
 import type { Engine } from './engine.js';
@@ -26,6 +27,7 @@ export function describeEngine(name: string, open: () => Promise<Engine>): void 
       await f.engine.createContainer(f.box);
     });
     describeWrites(f);
+    describeTogether(f);
     describeScans(f);
     describeExpiry(f);
     describeChanges(f);

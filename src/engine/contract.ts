@@ -15,8 +15,10 @@ import {
   type Purge,
   type Serial,
   type Stats,
+  type TogetherOutcome,
   VERSIONS_PER_ROW,
   type Versions,
+  type WriteGroup,
   type WriteOutcome,
 } from './engine.js';
 
@@ -57,6 +59,7 @@ export function withContract(engine: Engine): Engine {
       });
       return outcomes;
     },
+    commitTogether: (groups, at) => commitTogether(engine, groups, at),
     restore: (container, restored) => engine.restore(container, restored),
     changes: async (container, scan, at, budget) => {
       const page = await engine.changes(container, scan, at, budget);
@@ -86,6 +89,41 @@ export function withContract(engine: Engine): Engine {
     check: () => engine.check(),
     close: () => engine.close(),
   };
+}
+
+async function commitTogether(
+  engine: Engine,
+  groups: readonly WriteGroup[],
+  at: Instant,
+): Promise<TogetherOutcome> {
+  const ids = groups.map(({ container }) => container.id);
+  assert.equal(new Set(ids).size, ids.length, 'each container comes once');
+  const before: number[] = [];
+  // One that is gone is for the engine to refuse.
+  for (const { container } of groups) {
+    before.push(
+      await engine.stats(container).then(
+        ({ lsn }) => lsn,
+        () => 0,
+      ),
+    );
+  }
+  const outcome = await engine.commitTogether(groups, at);
+  if ('refused' in outcome) {
+    const batch = groups[outcome.group]?.batches[outcome.batch];
+    assert(outcome.index < (batch?.changes.length ?? 0), 'the refused change is one of them');
+    return outcome;
+  }
+  assert.equal(outcome.groups.length, groups.length, 'one answer per group');
+  outcome.groups.forEach(({ batches, lsn }, index) => {
+    const { container, batches: asked } = groups[index] as WriteGroup;
+    assert.equal(batches.length, asked.length, 'one answer per batch');
+    for (const [place, items] of batches.entries()) {
+      const changes = asked[place]?.changes.length ?? 0;
+      assertOutcome(container, { items, lsn }, changes, before[index] ?? 0, at);
+    }
+  });
+  return outcome;
 }
 
 function assertStats(stats: Stats): Stats {

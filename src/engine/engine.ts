@@ -205,6 +205,26 @@ export type WriteOutcome =
   | { readonly items: readonly (Item | undefined)[]; readonly lsn: Lsn }
   | { readonly refused: Refusal; readonly index: number; readonly lsn: Lsn };
 
+/** Batches of one container that are written together with those of others. */
+export interface WriteGroup {
+  readonly container: Container;
+  readonly batches: readonly WriteBatch[];
+}
+/** On success the items of each batch of each group; else the change that was in the way. */
+export type TogetherOutcome =
+  | { readonly groups: readonly WrittenGroup[] }
+  | {
+      readonly refused: Refusal;
+      readonly group: number;
+      readonly batch: number;
+      readonly index: number;
+    };
+/** All batches of a group have one place in the change order of its container. */
+export interface WrittenGroup {
+  readonly batches: readonly (readonly (Item | undefined)[])[];
+  readonly lsn: Lsn;
+}
+
 /** What changed last, oldest change first. */
 export interface ChangeScan {
   readonly partition: PartitionKey | undefined;
@@ -314,6 +334,11 @@ export interface Engine {
     batches: readonly WriteBatch[],
     at: Instant,
   ): Promise<readonly WriteOutcome[]>;
+  /**
+   * All batches of all groups succeed or none do. Each container comes once. Decisions are made in
+   * the order given, on what those before them have written.
+   */
+  commitTogether(groups: readonly WriteGroup[], at: Instant): Promise<TogetherOutcome>;
   /** All or nothing. An item with the same serial is replaced; versions are not kept of it. */
   restore(container: Container, restored: Restored): Promise<void>;
   /** Throws `BadResume` for a position that the container has not reached. */

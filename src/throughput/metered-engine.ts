@@ -7,6 +7,7 @@ import type {
   Engine,
   Item,
   Plan,
+  TogetherOutcome,
   WriteBatch,
   WriteOutcome,
 } from '../engine/engine.js';
@@ -51,6 +52,19 @@ export function meteredEngine(engine: Engine, meter: Meter): Engine {
       );
       meter.spend(container, sumOf(charges));
       return outcomes;
+    },
+    commitTogether: async (groups, at) => {
+      for (const { container } of groups) meter.admit(container);
+      const notes = groups.map(({ batches }) => batches.map(noted));
+      const asked = groups.map(({ container }, index) => ({
+        container,
+        batches: (notes[index] ?? []).map(({ batch }) => batch),
+      }));
+      const outcome = await engine.commitTogether(asked, at);
+      for (const [index, { container }] of groups.entries()) {
+        meter.spend(container, groupCharge(container, outcome, index, notes[index] ?? []));
+      }
+      return outcome;
     },
     restore: (container, restored) => engine.restore(container, restored),
     changes: (container, scan, at, budget) => engine.changes(container, scan, at, budget),
@@ -118,6 +132,24 @@ function noted(batch: WriteBatch): {
     return { kind: 'update', id: change.id, decide };
   });
   return { batch: { partition: batch.partition, changes }, before };
+}
+
+/** One that was refused is charged where it was. */
+function groupCharge(
+  container: Container,
+  outcome: TogetherOutcome,
+  group: number,
+  notes: readonly { readonly before: readonly (Item | undefined)[] }[],
+): number {
+  if ('refused' in outcome) return outcome.group === group ? REFUSAL_CHARGE : 0;
+  const written = outcome.groups[group];
+  if (!written) return 0;
+  const { batches, lsn } = written;
+  return sumOf(
+    batches.map((items, index) =>
+      outcomeCharge(container, { items, lsn }, notes[index]?.before ?? []),
+    ),
+  );
 }
 
 function outcomeCharge(

@@ -54,8 +54,21 @@ function add(n: number): readonly Change[] {
   return [bump, insert(`item ${n}`)];
 }
 
+/** In several boxes together, naming them in changing order. */
+async function addTo(engine: Engine, boxes: readonly Container[], n: number): Promise<object> {
+  const groups = boxes.map((container) => {
+    return { container, batches: [{ partition: ['a'], changes: add(n) }] };
+  });
+  const [first, second] = groups;
+  if (first && !second) {
+    const [outcome] = await engine.commit(first.container, first.batches, NOW);
+    return outcome ?? {};
+  }
+  return engine.commitTogether(n % 2 === 0 ? groups : groups.reverse(), NOW);
+}
+
 /** Several writers at once; answers which of their writes were acknowledged. */
-async function write(engine: Engine, box: Container, count: number, writers = 6) {
+async function write(engine: Engine, boxes: readonly Container[], count: number, writers = 6) {
   const acknowledged: number[] = [];
   const failed: unknown[] = [];
   let next = 0;
@@ -64,9 +77,8 @@ async function write(engine: Engine, box: Container, count: number, writers = 6)
       while (next < count) {
         const n = next++;
         try {
-          const batch = { partition: ['a'], changes: add(n) };
-          const [outcome] = await engine.commit(box, [batch], NOW);
-          if (outcome && 'items' in outcome) acknowledged.push(n);
+          const outcome = await addTo(engine, boxes, n);
+          if (!('refused' in outcome)) acknowledged.push(n);
           else failed.push(outcome);
         } catch (error) {
           failed.push(error);
@@ -118,7 +130,7 @@ test('backends that are killed again and again', async () => {
     }
     return killed;
   })();
-  const { acknowledged, failed } = await write(engine, box, 150);
+  const { acknowledged, failed } = await write(engine, [box], 150);
   isDone = true;
   assert((await killing) > 0);
   assert.deepEqual(failed, [], 'a lost connection is tried again');
@@ -127,17 +139,22 @@ test('backends that are killed again and again', async () => {
 });
 
 describe('connections that are cut while a commit is on its way', () => {
-  for (const cut of ['before the commit', 'behind the commit'] satisfies Cut[]) {
-    test(cut, async () => {
+  const rows: readonly (readonly [Cut, number])[] = [
+    ['before the commit', 1],
+    ['behind the commit', 1],
+    ['behind the commit', 2],
+  ];
+  for (const [cut, count] of rows) {
+    test(`${cut}, of ${count} containers`, async () => {
       const { proxy, url } = await CuttingProxy.open(cluster.newStore());
       closing.push(() => proxy.close());
       const engine = await open(url);
-      const box = await newBox(engine);
-      await write(engine, box, 10);
+      const boxes = [await newBox(engine), await newBox(engine)].slice(0, count);
+      await write(engine, boxes, 10);
       const flicker = setInterval(() => {
         proxy.cut = proxy.cut === 'never' ? cut : 'never';
       }, 25);
-      const { acknowledged, failed } = await write(engine, box, 110);
+      const { acknowledged, failed } = await write(engine, boxes, 110);
       clearInterval(flicker);
       proxy.cut = 'never';
       assert(proxy.cuts > 0, 'some were cut');
@@ -145,7 +162,7 @@ describe('connections that are cut while a commit is on its way', () => {
       assert.equal(failed.filter((each) => each instanceof Error).length, 0);
       assert.equal(acknowledged.length, 100);
       const again = Array.from({ length: 10 }, (_, n) => n);
-      await assertWhole(engine, box, [...again, ...acknowledged]);
+      for (const box of boxes) await assertWhole(engine, box, [...again, ...acknowledged]);
     });
   }
 });
@@ -153,7 +170,7 @@ describe('connections that are cut while a commit is on its way', () => {
 test('a server that crashes and comes back', { skip: !cluster.own }, async () => {
   const engine = await open(cluster.newStore());
   const box = await newBox(engine);
-  const writing = write(engine, box, 120);
+  const writing = write(engine, [box], 120);
   await new Promise((resolve) => setTimeout(resolve, 150));
   await cluster.own?.crash();
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -177,7 +194,7 @@ test('a pool of two connections for a hundred requests at once', async () => {
     after: undefined,
   };
   const scans = Array.from({ length: 60 }, () => engine.plan(box, scan).count(NOW));
-  const { acknowledged, failed } = await write(engine, box, 100, 40);
+  const { acknowledged, failed } = await write(engine, [box], 100, 40);
   await Promise.all(scans);
   assert.deepEqual(failed, []);
   await assertWhole(engine, box, acknowledged);
@@ -200,7 +217,7 @@ test('a database that takes no more connections is waited for, then refused in w
     }
   }
   assert(hogs.length > 0);
-  const writing = write(engine, box, 30);
+  const writing = write(engine, [box], 30);
   await new Promise((resolve) => setTimeout(resolve, 200));
   await Promise.all(hogs.map((hog) => hog.end()));
   const { acknowledged, failed } = await writing;

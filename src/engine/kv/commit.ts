@@ -1,8 +1,18 @@
-// Read, decide, write: one batch of changes in one logical partition, all of it or none.
+// Read, decide, write: one batch of changes in one logical partition, or several in several
+// containers, all of it or none.
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import { decide, idOf } from '../decide.js';
-import type { Change, Item, Lsn, Refusal, WriteBatch, WriteOutcome } from '../engine.js';
+import type {
+  Change,
+  Item,
+  Lsn,
+  Refusal,
+  TogetherOutcome,
+  WriteBatch,
+  WriteOutcome,
+  WrittenGroup,
+} from '../engine.js';
 import {
   findSerial,
   loadItem,
@@ -20,32 +30,84 @@ export function applyBatch(
   batch: WriteBatch,
   at: Instant,
 ): WriteOutcome {
-  const { head } = place;
-  const { nextSerial, lsn, items, bytes } = head;
-  const mark = writes.mark();
-  const written: (Item | undefined)[] = [];
-  const undo = () => {
-    writes.rollBack(mark);
-    Object.assign(head, { nextSerial, lsn, items, bytes });
-  };
+  const undo = undoing(writes, [place]);
+  const { lsn } = place.head;
   try {
-    for (const [index, change] of batch.changes.entries()) {
-      const result = applyChange(writes, place, batch, change, { at, lsn: lsn + 1 });
-      if ('refused' in result) {
+    const applied = applyBatches(writes, place, [batch], at);
+    if (!('refused' in applied)) return { items: applied.batches[0] ?? [], lsn: applied.lsn };
+    undo();
+    return { refused: applied.refused, index: applied.index, lsn };
+  } catch (error) {
+    undo();
+    throw error;
+  }
+}
+
+/** Batches of several places, all of them or none. */
+export function applyTogether(
+  writes: WriteSet,
+  groups: readonly { readonly place: Place; readonly batches: readonly WriteBatch[] }[],
+  at: Instant,
+): TogetherOutcome {
+  const undo = undoing(
+    writes,
+    groups.map(({ place }) => place),
+  );
+  const written: WrittenGroup[] = [];
+  try {
+    for (const [group, { place, batches }] of groups.entries()) {
+      const applied = applyBatches(writes, place, batches, at);
+      if ('refused' in applied) {
         undo();
-        return { refused: result.refused, index, lsn };
+        return { ...applied, group };
       }
-      written.push(result.item);
+      written.push(applied);
     }
   } catch (error) {
     undo();
     throw error;
   }
-  if (writes.size > mark.writes) {
-    head.lsn = lsn + 1;
+  return { groups: written };
+}
+
+/** Takes back what is written from here on, in the store and in the heads. */
+function undoing(writes: WriteSet, places: readonly Place[]): () => void {
+  const mark = writes.mark();
+  const heads = places.map(({ head }) => {
+    const { nextSerial, lsn, items, bytes } = head;
+    return { head, numbers: { nextSerial, lsn, items, bytes } };
+  });
+  return () => {
+    writes.rollBack(mark);
+    for (const { head, numbers } of heads) Object.assign(head, numbers);
+  };
+}
+
+/** All of them have one lsn. What is written before a refusal is for the caller to undo. */
+function applyBatches(
+  writes: WriteSet,
+  place: Place,
+  batches: readonly WriteBatch[],
+  at: Instant,
+): WrittenGroup | { readonly refused: Refusal; readonly batch: number; readonly index: number } {
+  const { head } = place;
+  const { size } = writes;
+  const moment = { at, lsn: head.lsn + 1 };
+  const written: (Item | undefined)[][] = [];
+  for (const [number, batch] of batches.entries()) {
+    const items: (Item | undefined)[] = [];
+    for (const [index, change] of batch.changes.entries()) {
+      const result = applyChange(writes, place, batch, change, moment);
+      if ('refused' in result) return { refused: result.refused, batch: number, index };
+      items.push(result.item);
+    }
+    written.push(items);
+  }
+  if (writes.size > size) {
+    head.lsn = moment.lsn;
     head.changed = true;
   }
-  return { items: written, lsn: head.lsn };
+  return { batches: written, lsn: head.lsn };
 }
 
 interface Moment {

@@ -18,14 +18,16 @@ import {
   type ScanRequest,
   type Serial,
   type Stats,
+  type TogetherOutcome,
   VERSIONS_PER_ROW,
   type Versions,
   type WriteBatch,
+  type WriteGroup,
   type WriteOutcome,
 } from '../engine.js';
 import { readChanges } from './changes.js';
 import { checkStore } from './check.js';
-import { applyBatch } from './commit.js';
+import { applyBatch, applyTogether } from './commit.js';
 import { Committer } from './committer.js';
 import { Containers, type Report } from './containers.js';
 import { DueQueues } from './due-queues.js';
@@ -132,6 +134,19 @@ class KvEngine implements Engine {
     }, 'request');
     if (container.indexing.lazy) this.#containers.catchUp(container.id);
     return outcomes;
+  }
+
+  async commitTogether(groups: readonly WriteGroup[], at: Instant): Promise<TogetherOutcome> {
+    const outcome = await this.#committer.submit((writes) => {
+      const places = groups.map(({ container, batches }) => {
+        return { place: this.#place(container), batches };
+      });
+      return applyTogether(writes, places, at);
+    }, 'request');
+    for (const { container } of groups) {
+      if (container.indexing.lazy) this.#containers.catchUp(container.id);
+    }
+    return outcome;
   }
 
   async restore(container: Container, restored: Restored): Promise<void> {

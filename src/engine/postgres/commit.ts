@@ -1,8 +1,18 @@
-// Read, decide, write: one batch of changes in one logical partition, all of it or none.
+// Read, decide, write: one batch of changes in one logical partition, or several in several
+// containers, all of it or none.
 import { isLive } from '../../time/expiry.js';
 import type { Instant } from '../../time/instant.js';
 import { decide, idOf } from '../decide.js';
-import type { Change, Item, Lsn, Refusal, WriteBatch, WriteOutcome } from '../engine.js';
+import type {
+  Change,
+  Item,
+  Lsn,
+  Refusal,
+  TogetherOutcome,
+  WriteBatch,
+  WriteOutcome,
+  WrittenGroup,
+} from '../engine.js';
 import type { View } from './view.js';
 
 export async function applyBatch(
@@ -12,17 +22,52 @@ export async function applyBatch(
 ): Promise<WriteOutcome> {
   const mark = view.mark();
   const { lsn } = mark.head;
-  const written: (Item | undefined)[] = [];
-  for (const [index, change] of batch.changes.entries()) {
-    const result = await applyChange(view, batch, change, { at, lsn: lsn + 1 });
-    if ('refused' in result) {
-      view.rollBack(mark);
-      return { refused: result.refused, index, lsn };
+  const applied = await applyBatches(view, [batch], at);
+  if (!('refused' in applied)) return { items: applied.batches[0] ?? [], lsn: applied.lsn };
+  view.rollBack(mark);
+  return { refused: applied.refused, index: applied.index, lsn };
+}
+
+/** Batches of several containers, all of them or none. */
+export async function applyTogether(
+  groups: readonly { readonly view: View; readonly batches: readonly WriteBatch[] }[],
+  at: Instant,
+): Promise<TogetherOutcome> {
+  const marks = groups.map(({ view }) => ({ view, mark: view.mark() }));
+  const written: WrittenGroup[] = [];
+  for (const [group, { view, batches }] of groups.entries()) {
+    const applied = await applyBatches(view, batches, at);
+    if ('refused' in applied) {
+      for (const { view: each, mark } of marks) each.rollBack(mark);
+      return { ...applied, group };
     }
-    written.push(result.item);
+    written.push(applied);
   }
-  if (view.hasChangedSince(mark)) view.head.lsn = lsn + 1;
-  return { items: written, lsn: view.head.lsn };
+  return { groups: written };
+}
+
+/** All of them have one lsn. What is changed before a refusal is for the caller to take back. */
+async function applyBatches(
+  view: View,
+  batches: readonly WriteBatch[],
+  at: Instant,
+): Promise<
+  WrittenGroup | { readonly refused: Refusal; readonly batch: number; readonly index: number }
+> {
+  const mark = view.mark();
+  const moment = { at, lsn: mark.head.lsn + 1 };
+  const written: (Item | undefined)[][] = [];
+  for (const [number, batch] of batches.entries()) {
+    const items: (Item | undefined)[] = [];
+    for (const [index, change] of batch.changes.entries()) {
+      const result = await applyChange(view, batch, change, moment);
+      if ('refused' in result) return { refused: result.refused, batch: number, index };
+      items.push(result.item);
+    }
+    written.push(items);
+  }
+  if (view.hasChangedSince(mark)) view.head.lsn = moment.lsn;
+  return { batches: written, lsn: view.head.lsn };
 }
 
 interface Moment {

@@ -4,13 +4,16 @@
 //
 // A group that ends with a lost connection may have been committed or not. Every group leaves a
 // mark of its server in the head, and a server has one group at a time: the head tells.
+//
+// Calls may be about further containers, whose heads are locked, too, all in one order. The mark
+// stays in the head of the committer's own: others have groups and marks of their own.
 import { breathe, stopwatch } from '../../time/clock.js';
 import type { Instant } from '../../time/instant.js';
 import { idOf } from '../decide.js';
-import type { ItemKey, WriteBatch, WriteOutcome } from '../engine.js';
-import { applyBatch } from './commit.js';
+import type { ItemKey, TogetherOutcome, WriteBatch, WriteOutcome } from '../engine.js';
+import { applyBatch, applyTogether } from './commit.js';
 import { explained, isLost, isPassing, type Lease, type Pool } from './connection.js';
-import { headOf, headSql, type Place, storeHeadSql, withMark } from './head.js';
+import { headOf, headSql, type Place, storeHeadSql, type WriterMark, withMark } from './head.js';
 import { columnsOf, WRITTEN } from './record.js';
 import { raw, type Sql, sql } from './sql.js';
 import type { Statistics } from './statistics.js';
@@ -26,13 +29,21 @@ const NEW_VALUES = raw(
     .join(', '),
 );
 
-interface Call {
+/** Changes of one container, as part of a call. */
+export interface PlacedGroup {
   readonly place: Place;
   readonly batches: readonly WriteBatch[];
+}
+/** The first of its groups is of the container whose committer has it. */
+interface Call {
+  readonly groups: readonly PlacedGroup[];
   readonly at: Instant;
+  apply(views: Views): Promise<unknown>;
   settle(result: Settled): void;
 }
-type Settled = { readonly outcomes: readonly WriteOutcome[] } | { readonly error: unknown };
+type Settled = { readonly outcome: unknown } | { readonly error: unknown };
+/** By the ids of containers. */
+type Views = ReadonlyMap<string, View>;
 
 export class Committer {
   readonly #pool: Pool;
@@ -50,17 +61,36 @@ export class Committer {
     this.#nextGroup = nextGroup;
   }
 
+  /** Each batch by itself. */
   submit(
     place: Place,
     batches: readonly WriteBatch[],
     at: Instant,
   ): Promise<readonly WriteOutcome[]> {
-    return new Promise((resolve, reject) => {
+    const groups = [{ place, batches }];
+    return this.#submit({ groups, at }, async (views) => {
+      const view = viewAs(views, place);
+      const outcomes: WriteOutcome[] = [];
+      for (const batch of batches) outcomes.push(await applyBatch(view, batch, at));
+      return outcomes;
+    });
+  }
+
+  /** All groups or none; the first is of this committer's container. */
+  submitTogether(groups: readonly PlacedGroup[], at: Instant): Promise<TogetherOutcome> {
+    return this.#submit({ groups, at }, (views) => {
+      const seen = groups.map(({ place, batches }) => ({ view: viewAs(views, place), batches }));
+      return applyTogether(seen, at);
+    });
+  }
+
+  #submit<T>(call: Pick<Call, 'groups' | 'at'>, apply: (views: Views) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
       const settle = (result: Settled) => {
         if ('error' in result) reject(result.error);
-        else resolve(result.outcomes);
+        else resolve(result.outcome as T);
       };
-      this.#queue.push({ place, batches, at, settle });
+      this.#queue.push({ ...call, apply, settle });
       this.#running ??= this.#drain();
     });
   }
@@ -119,21 +149,22 @@ export class Committer {
     calls: readonly Call[],
     group: { readonly number: number; results: readonly Settled[] | undefined },
   ): Promise<readonly Settled[]> {
-    const place = (calls[0] as Call).place;
     const lease = await this.#pool.lease();
     let isBroken = true;
     try {
-      const { view, isDone } = await this.#begin(lease, place, calls, group.number);
+      const { own, views, isDone } = await this.#begin(lease, calls, group.number);
       if (isDone && group.results) {
         await lease.query(ROLLBACK);
         isBroken = false;
         return group.results;
       }
       const results: Settled[] = [];
-      for (const call of calls) results.push(await apply(view, call));
-      if (view.isChanged) {
+      for (const call of calls) results.push(await apply(views, call));
+      const changed = [...views.values()].filter((view) => view.isChanged);
+      if (changed.length > 0) {
         group.results = results;
-        await this.#write(lease, view, group.number, (calls[0] as Call).at);
+        const { at } = calls[0] as Call;
+        await this.#write(lease, own, changed, { group: group.number, at });
       } else await lease.query(ROLLBACK);
       isBroken = false;
       return results;
@@ -145,30 +176,41 @@ export class Committer {
     }
   }
 
-  async #begin(lease: Lease, place: Place, calls: readonly Call[], group: number) {
-    const keys = calls.flatMap(({ batches }) => batches.flatMap(keysOf));
-    // One after the other on the wire, none waits for an answer: the second sees what the lock of
-    // the first has waited for.
-    const [, { rows }, found] = await all([
+  async #begin(lease: Lease, calls: readonly Call[], group: number) {
+    const places = placesOf(calls);
+    // One after the other on the wire, none waits for an answer: what is read behind the locks is
+    // what they have waited for.
+    const [, heads, found] = await all([
       lease.query(BEGIN),
-      lease.query(headSql(place, true)),
-      readKeys(lease, place, keys),
+      all(places.map(({ place }) => lease.query(headSql(place, true)))),
+      all(places.map(({ place, keys }) => readKeys(lease, place, keys))),
     ]);
-    const head = headOf(rows[0], place.container.id);
-    const view = new View(lease, place, head);
-    for (const [key, item] of found) view.know(key, item);
-    return { view, isDone: head.writers[this.#server]?.group === group };
+    const views = new Map<string, View>();
+    for (const [index, { place }] of places.entries()) {
+      const head = headOf(heads[index]?.rows[0], place.container.id);
+      const view = new View(lease, place, head);
+      for (const [key, item] of found[index] ?? []) view.know(key, item);
+      views.set(place.container.id, view);
+    }
+    const own = views.get(ownId(calls)) as View;
+    return { own, views, isDone: own.head.writers[this.#server]?.group === group };
   }
 
-  async #write(lease: Lease, view: View, group: number, at: Instant): Promise<void> {
-    const { place, head } = view;
-    const writers = withMark(head, this.#server, { group, at });
-    const statements = [...changesSql(view), storeHeadSql(place, head, writers), COMMIT];
+  /** The mark is left in the container's own head, whether anything else of it changes or not. */
+  async #write(lease: Lease, own: View, changed: readonly View[], mark: WriterMark): Promise<void> {
+    const statements = [
+      ...changed.flatMap((view) => changesSql(view)),
+      ...changed
+        .filter((view) => view !== own)
+        .map(({ place, head }) => storeHeadSql(place, head, head.writers)),
+      storeHeadSql(own.place, own.head, withMark(own.head, this.#server, mark)),
+      COMMIT,
+    ];
     const answers = await all(statements.map((statement) => lease.query(statement)));
     const last = answers.at(-1);
     // After a failed statement COMMIT takes everything back, and says so only here.
     if (last?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
-    this.#statistics.note(place, head.items);
+    for (const { place, head } of changed) this.#statistics.note(place, head.items);
   }
 }
 
@@ -176,21 +218,41 @@ const BEGIN = raw('begin');
 const COMMIT = raw('commit');
 const ROLLBACK = raw('rollback');
 
+/** All containers of some calls, with the keys to read, in the order in which everybody locks. */
+function placesOf(calls: readonly Call[]) {
+  const places = new Map<string, { readonly place: Place; readonly keys: ItemKey[] }>();
+  for (const { place, batches } of calls.flatMap(({ groups }) => groups)) {
+    const { id } = place.container;
+    const known = places.get(id) ?? { place, keys: [] };
+    for (const batch of batches) known.keys.push(...keysOf(batch));
+    places.set(id, known);
+  }
+  return [...places].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each);
+}
+
+function ownId(calls: readonly Call[]): string {
+  return calls[0]?.groups[0]?.place.container.id ?? '';
+}
+
 function keysOf({ partition, changes }: WriteBatch): readonly ItemKey[] {
   return changes.map((change) => ({ partition, id: idOf(change) }));
 }
 
+/** As the caller sees the container. */
+function viewAs(views: Views, place: Place): View {
+  const view = views.get(place.container.id) as View;
+  view.place = place;
+  return view;
+}
+
 /** What `decide` throws undoes its call and nobody else. */
-async function apply(view: View, { batches, at, place }: Call): Promise<Settled> {
-  const mark = view.mark();
+async function apply(views: Views, call: Call): Promise<Settled> {
+  const marks = [...views.values()].map((view) => ({ view, mark: view.mark() }));
   try {
-    const outcomes: WriteOutcome[] = [];
-    view.place = place;
-    for (const batch of batches) outcomes.push(await applyBatch(view, batch, at));
-    return { outcomes };
+    return { outcome: await call.apply(views) };
   } catch (error) {
     if (isPassing(error)) throw error;
-    view.rollBack(mark);
+    for (const { view, mark } of marks) view.rollBack(mark);
     return { error };
   }
 }

@@ -19,8 +19,10 @@ import {
   type ScanRequest,
   type Serial,
   type Stats,
+  type TogetherOutcome,
   type Versions,
   type WriteBatch,
+  type WriteGroup,
   type WriteOutcome,
 } from '../engine.js';
 import { readChanges } from './changes.js';
@@ -167,6 +169,17 @@ class PostgresEngine implements Engine {
     at: Instant,
   ): Promise<readonly WriteOutcome[]> {
     return this.#committerOf(container.id).submit(await this.#place(container), batches, at);
+  }
+
+  async commitTogether(groups: readonly WriteGroup[], at: Instant): Promise<TogetherOutcome> {
+    const [first] = groups;
+    if (!first) return { groups: [] };
+    const placed = await Promise.all(
+      groups.map(async ({ container, batches }) => {
+        return { place: await this.#place(container), batches };
+      }),
+    );
+    return this.#committerOf(first.container.id).submitTogether(placed, at);
   }
 
   async restore(container: Container, restored: Restored): Promise<void> {
