@@ -48,9 +48,9 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     users: new Users(catalog.collections, entropy, keys),
     cursors: new Cursors(clock),
     sessions: new Sessions(clock, {
-      engine: documents.engine,
       purger: documents.purger,
       intents: new Map(),
+      current: (collection) => catalog.collections.ofEngine(collection.engine.id) ?? collection,
     }),
     processId: new ObjectId(entropy.bytes(PROCESS_ID_BYTES)),
     startedAt: clock.wall(),

@@ -75,7 +75,8 @@ function inTransaction(
   isOrdered: boolean,
 ): Promise<readonly EditOutcome[]> {
   const shape = () => shapeOf(currentOf(call.mongo, collection));
-  return transaction.edit(collection, shape, edits, call.at, isOrdered);
+  const { engine } = call.mongo.documents;
+  return transaction.edit(engine, collection, shape, edits, { at: call.at, isOrdered });
 }
 
 /** Items in batches, by the access, each once; a transaction sees its own writes. */
@@ -85,7 +86,7 @@ export async function* scan(
   access: Access,
 ): AsyncGenerator<readonly Item[]> {
   const { mongo, at, transaction } = call;
-  await transaction?.touch(collection);
+  await transaction?.touch(mongo.documents.engine, collection);
   for await (const items of scanStored(mongo, collection, access, at)) {
     call.time.check();
     yield transaction ? transaction.visible(collection, items) : items;

@@ -1,6 +1,6 @@
-// A transaction: what it writes is kept here, seen by it alone, and committed in one batch. What it
-// has read or written must not change meanwhile: then it is a write conflict, and the client begins
-// anew. All its writes are in one collection and one place, as one batch is.
+// A transaction: what it writes is kept here, seen by it alone, and committed together, in however
+// many collections. What it has read or written must not change meanwhile: then it is a write
+// conflict, and the client begins anew.
 import type { StoredCollection } from '../catalog/collections.js';
 import {
   decisionOf,
@@ -8,15 +8,27 @@ import {
   type EditOutcome,
   type ShapeNow,
 } from '../documents/collection-write.js';
-import type { Change, Draft, Engine, Item, ItemKey, Lsn } from '../engine/engine.js';
-import { dueAt } from '../time/expiry.js';
+import {
+  type Change,
+  ContainerGone,
+  type Draft,
+  type Engine,
+  type Item,
+  type ItemKey,
+  type Lsn,
+  type TogetherOutcome,
+  type WriteBatch,
+  type WriteGroup,
+} from '../engine/engine.js';
+import { dueAt, isLive } from '../time/expiry.js';
 import type { Instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
-import { samePartitionKey } from '../value/partition-key.js';
 
 export const TRANSACTION_SECONDS_MAX = 60;
 const WRITES_MAX = 100_000;
+/** Up to so many writes to a collection its unique indexes are asked with every statement. */
+const REHEARSED_MAX = 1000;
 
 /** A document that the transaction has written: as it found it, and as it leaves it. */
 interface Written {
@@ -24,25 +36,32 @@ interface Written {
   readonly base: Item | undefined;
   readonly item: Item | undefined;
 }
+/** A collection that the transaction has read or written. */
+interface Used {
+  readonly collection: StoredCollection;
+  /** Where its change order was when it was first used. */
+  readonly since: Lsn;
+  readonly written: Map<string, Written>;
+}
 
 /** Which transaction has written which document and is not over: the first one wins. */
 export type Intents = Map<string, Transaction>;
 
 export interface TransactionParts {
-  readonly engine: Engine;
   readonly purger: Purger;
   readonly intents: Intents;
+  /** A collection as it is now. */
+  current(collection: StoredCollection): StoredCollection;
 }
 
 export class Transaction {
   readonly number: bigint;
   readonly #parts: TransactionParts;
   readonly #startedAt: Instant;
-  readonly #written = new Map<string, Written>();
-  /** Where the change order of each collection was when it was first used. */
-  readonly #since = new Map<string, Lsn>();
-  #collection: StoredCollection | undefined;
+  readonly #used = new Map<string, Used>();
+  #writes = 0;
   #state: 'active' | 'committed' | 'aborted' = 'active';
+  #committing: Promise<void> | undefined;
   #serials = Number.MAX_SAFE_INTEGER - WRITES_MAX - 1;
 
   constructor(number: bigint, parts: TransactionParts, startedAt: Instant) {
@@ -56,107 +75,94 @@ export class Transaction {
   }
 
   /** Notes from where on changes of others are conflicts. */
-  async touch(collection: StoredCollection): Promise<void> {
-    if (this.#since.has(collection.engine.id)) return;
-    const { lsn } = await this.#parts.engine.stats(collection.engine);
-    if (!this.#since.has(collection.engine.id)) this.#since.set(collection.engine.id, lsn);
+  async touch(engine: Engine, collection: StoredCollection): Promise<Used> {
+    const { id } = collection.engine;
+    const known = this.#used.get(id);
+    if (known) return known;
+    const { lsn: since } = await engine.stats(collection.engine);
+    const used = this.#used.get(id) ?? { collection, since, written: new Map() };
+    this.#used.set(id, used);
+    return used;
   }
 
   hasWritten(collection: StoredCollection): boolean {
-    return this.#collection?.engine.id === collection.engine.id && this.#written.size > 0;
+    return (this.#used.get(collection.engine.id)?.written.size ?? 0) > 0;
   }
 
   /** Items as the transaction sees them: its own in place of those that are stored. */
   visible(collection: StoredCollection, items: readonly Item[]): readonly Item[] {
-    const since = this.#since.get(collection.engine.id) ?? Number.MAX_SAFE_INTEGER;
-    const isOwn = this.hasWritten(collection);
+    const used = this.#used.get(collection.engine.id);
+    if (!used) return items;
     return items.filter((item) => {
-      if (isOwn && this.#written.has(nameOf(collection, item.key))) return false;
-      if (item.lsn > since) throw conflict();
+      if (used.written.size > 0 && used.written.has(nameOf(item.key))) return false;
+      if (item.lsn > used.since) throw conflict();
       return true;
     });
   }
 
   /** What the transaction itself has written. */
   own(collection: StoredCollection): readonly Item[] {
-    if (!this.hasWritten(collection)) return [];
-    return [...this.#written.values()].flatMap(({ item }) => (item ? [item] : []));
+    const written = this.#used.get(collection.engine.id)?.written.values() ?? [];
+    return [...written].flatMap(({ item }) => (item ? [item] : []));
   }
 
   async edit(
+    engine: Engine,
     collection: StoredCollection,
     shape: ShapeNow,
     edits: readonly EditAt[],
-    at: Instant,
-    isOrdered: boolean,
+    { at, isOrdered }: { readonly at: Instant; readonly isOrdered: boolean },
   ): Promise<readonly EditOutcome[]> {
-    await this.touch(collection);
-    this.#collection ??= collection;
-    if (this.#collection.engine.id !== collection.engine.id) {
-      throw mongoFailure(
-        'OperationNotSupportedInTransaction',
-        `A transaction writes to one collection, and this one to ${this.#collection.definition.id}`,
-      );
-    }
+    const used = await this.touch(engine, collection);
     const outcomes: EditOutcome[] = [];
     for (const edit of edits) {
-      const outcome = await this.#editOne(collection, shape, edit, at);
+      const outcome = await this.#editOne(engine, used, shape, edit, at);
       outcomes.push(outcome);
       if (isOrdered && !('item' in outcome)) break;
     }
-    return outcomes;
+    const clash = await this.#clash(engine, used, at);
+    if (!clash) return outcomes;
+    const failed = edits.findIndex((edit) => nameOf(edit) === nameOf(clash.key));
+    // What an earlier statement wrote was free then: somebody else has it since.
+    if (failed < 0) throw conflict();
+    return [...outcomes.slice(0, failed), { refused: clash.refused }];
   }
 
   async #editOne(
-    collection: StoredCollection,
+    engine: Engine,
+    used: Used,
     shape: ShapeNow,
     { partition, id, edit }: EditAt,
     at: Instant,
   ): Promise<EditOutcome> {
     const key = { partition, id };
-    const name = nameOf(collection, key);
-    const written = this.#written.get(name);
-    const base = written ? written.base : await this.#stored(collection, key, at);
-    const current = written ? written.item : base;
+    const name = nameOf(key);
+    const written = used.written.get(name);
+    const base = written ? written.base : await stored(engine, used, key, at);
+    const { expiry } = this.#parts.current(used.collection).engine;
+    const latest = written ? written.item : base;
+    const current = latest && isLive(latest.fuses, expiry, at) ? latest : undefined;
     try {
       const decision = decisionOf(shape, edit, current, at);
       if ('refuse' in decision) return { refused: decision.refuse };
       if ('keep' in decision) return { item: current };
-      this.#claim(name, key);
+      if (!written) this.#claim(intentOf(used, name));
       const item = 'put' in decision ? this.#itemOf(key, decision.put, current) : undefined;
-      this.#written.set(name, { key, base, item });
+      used.written.set(name, { key, base, item });
       return { item };
     } catch (error) {
       return { error };
     }
   }
 
-  async #stored(
-    collection: StoredCollection,
-    key: ItemKey,
-    at: Instant,
-  ): Promise<Item | undefined> {
-    const { items } = await this.#parts.engine.get(collection.engine, [key], at);
-    const [item] = items;
-    const since = this.#since.get(collection.engine.id) ?? 0;
-    if (item && item.lsn > since) throw conflict();
-    return item;
-  }
-
-  #claim(name: string, { partition }: ItemKey): void {
-    const [first] = this.#written.values();
-    if (first && !samePartitionKey(first.key.partition, partition)) {
-      throw mongoFailure(
-        'OperationNotSupportedInTransaction',
-        'A transaction writes documents of one shard key value',
-      );
-    }
-    if (this.#written.size >= WRITES_MAX) {
+  #claim(intent: string): void {
+    if (this.#writes >= WRITES_MAX) {
       throw mongoFailure('OperationFailed', `A transaction has at most ${WRITES_MAX} writes`);
     }
-    const holder = this.#parts.intents.get(name);
+    const holder = this.#parts.intents.get(intent);
     if (holder && holder !== this) throw conflict();
-    this.#parts.intents.set(name, this);
+    this.#parts.intents.set(intent, this);
+    this.#writes += 1;
   }
 
   #itemOf(key: ItemKey, { etag, fuses, doc }: Draft, current: Item | undefined): Item {
@@ -164,46 +170,61 @@ export class Transaction {
     return { key, serial: current?.serial ?? this.#serials, etag, lsn: 0, fuses, doc };
   }
 
+  /**
+   * The write that a unique index has something against: the engine is asked to commit all there
+   * is, and to refuse in the end.
+   */
+  async #clash(engine: Engine, used: Used, at: Instant) {
+    const { engine: container } = this.#parts.current(used.collection);
+    if (!isRehearsed(used, container.indexes)) return undefined;
+    const batches = batchesOf(used);
+    const end: Change = { kind: 'update', id: '', decide: () => ({ refuse: 'notFound' }) };
+    const changes = [...batches.map(({ batch }) => batch), { partition: [null], changes: [end] }];
+    const outcome = await engine.commitTogether([{ container, batches: changes }], at);
+    if (!('refused' in outcome)) throw new Error('a rehearsal is always refused');
+    const key = batches[outcome.batch]?.keys[outcome.index];
+    if (!key) return undefined;
+    if (typeof outcome.refused !== 'object') throw conflict();
+    return { key, refused: outcome.refused };
+  }
+
   /** Again and again with the same answer. */
-  async commit(at: Instant): Promise<void> {
+  async commit(engine: Engine, at: Instant): Promise<void> {
     if (this.#state === 'committed') return;
     if (this.#state === 'aborted') throw noSuch(this.number);
-    const collection = this.#collection;
-    const writes = [...this.#written.values()];
-    if (collection && writes.length > 0) await this.#store(collection, writes, at);
+    this.#committing ??= this.#commit(engine, at);
+    try {
+      await this.#committing;
+    } finally {
+      this.#committing = undefined;
+    }
+  }
+
+  async #commit(engine: Engine, at: Instant): Promise<void> {
+    const written = [...this.#used.values()].filter((used) => used.written.size > 0);
+    const groups = written.map((used): WriteGroup => {
+      const { engine: container, definition } = this.#parts.current(used.collection);
+      // What is stored beside a document depends on the indexes.
+      if (definition.indexesMade !== used.collection.definition.indexesMade) throw conflict();
+      return { container, batches: batchesOf(used).map(({ batch }) => batch) };
+    });
+    const outcome = await committed(engine, groups, at);
+    if ('refused' in outcome) {
+      this.#end('aborted');
+      throw refusal(outcome, written);
+    }
+    for (const [index, { batches }] of outcome.groups.entries()) {
+      const { id, expiry } = (groups[index] as WriteGroup).container;
+      for (const item of batches.flat()) {
+        if (item) this.#parts.purger.expect(id, dueAt(item.fuses, expiry));
+      }
+    }
     this.#end('committed');
   }
 
-  async #store(
-    collection: StoredCollection,
-    writes: readonly Written[],
-    at: Instant,
-  ): Promise<void> {
-    const { engine, purger } = this.#parts;
-    const changes = writes.map(
-      ({ key, base, item }): Change => ({
-        kind: 'update',
-        id: key.id,
-        decide: (current) => {
-          if (current?.lsn !== base?.lsn) return { refuse: 'preconditionFailed' };
-          if (!item) return current ? { delete: true } : { keep: true };
-          return { put: { id: key.id, etag: item.etag, fuses: item.fuses, doc: item.doc } };
-        },
-      }),
-    );
-    const partition = writes[0]?.key.partition ?? [];
-    const [outcome] = await engine.commit(collection.engine, [{ partition, changes }], at);
-    if (outcome && 'refused' in outcome) {
-      this.#end('aborted');
-      throw typeof outcome.refused === 'object' ? duplicate(collection) : conflict();
-    }
-    for (const { item } of writes) {
-      if (item) purger.expect(collection.engine.id, dueAt(item.fuses, collection.engine.expiry));
-    }
-  }
-
+  /** One that is being committed has its own end. */
   abort(): void {
-    if (this.#state === 'active') this.#end('aborted');
+    if (this.#state === 'active' && !this.#committing) this.#end('aborted');
   }
 
   /** Ends one that has taken too long. */
@@ -213,11 +234,91 @@ export class Transaction {
 
   #end(state: 'committed' | 'aborted'): void {
     this.#state = state;
-    for (const name of this.#written.keys()) {
-      if (this.#parts.intents.get(name) === this) this.#parts.intents.delete(name);
+    const { intents } = this.#parts;
+    for (const used of this.#used.values()) {
+      for (const name of used.written.keys()) {
+        const intent = intentOf(used, name);
+        if (intents.get(intent) === this) intents.delete(intent);
+      }
     }
-    this.#written.clear();
+    this.#used.clear();
   }
+}
+
+async function stored(
+  engine: Engine,
+  { collection, since }: Used,
+  key: ItemKey,
+  at: Instant,
+): Promise<Item | undefined> {
+  const { items } = await engine.get(collection.engine, [key], at);
+  const [item] = items;
+  if (item && item.lsn > since) throw conflict();
+  return item;
+}
+
+function isRehearsed({ written }: Used, indexes: StoredCollection['engine']['indexes']): boolean {
+  return written.size <= REHEARSED_MAX && indexes.some(({ unique }) => unique);
+}
+
+/**
+ * What was written, by place, in the order it was; but what frees unique keys comes before what
+ * may take them.
+ */
+function batchesOf({ written, collection }: Used) {
+  const places = new Map<string, Written[]>();
+  const all = [...written.values()];
+  const isUnique = collection.engine.indexes.some(({ unique }) => unique);
+  const freeFirst = [...all.filter(({ item }) => !item), ...all.filter(({ item }) => item)];
+  for (const each of isUnique ? freeFirst : all) {
+    const place = JSON.stringify(each.key.partition);
+    const there = places.get(place);
+    if (there) there.push(each);
+    else places.set(place, [each]);
+  }
+  return [...places.values()].map((writes) => {
+    const partition = writes[0]?.key.partition ?? [];
+    const batch: WriteBatch = { partition, changes: writes.map(changeOf) };
+    return { batch, keys: writes.map(({ key }) => key) };
+  });
+}
+
+function changeOf({ key, base, item }: Written): Change {
+  return {
+    kind: 'update',
+    id: key.id,
+    decide: (current) => {
+      if (current?.lsn !== base?.lsn) return { refuse: 'preconditionFailed' };
+      if (!item) return current ? { delete: true } : { keep: true };
+      return { put: { id: key.id, etag: item.etag, fuses: item.fuses, doc: item.doc } };
+    },
+  };
+}
+
+/** A collection that was dropped meanwhile is a conflict: a new attempt makes it anew. */
+async function committed(
+  engine: Engine,
+  groups: readonly WriteGroup[],
+  at: Instant,
+): Promise<TogetherOutcome> {
+  try {
+    return await engine.commitTogether(groups, at);
+  } catch (error) {
+    throw error instanceof ContainerGone ? conflict() : error;
+  }
+}
+
+/**
+ * A value that was free when its statement ran is somebody else's by now: a new attempt will tell
+ * which. Where statements were not asked, to begin anew would end in the same.
+ */
+function refusal(
+  { refused, group }: Extract<TogetherOutcome, { readonly refused: unknown }>,
+  written: readonly Used[],
+): MongoError {
+  const used = written[group];
+  if (typeof refused !== 'object' || !used || used.written.size <= REHEARSED_MAX) return conflict();
+  return duplicate(used.collection);
 }
 
 export function noSuch(number: bigint): MongoError {
@@ -242,6 +343,11 @@ function duplicate({ definition }: StoredCollection): MongoError {
   );
 }
 
-function nameOf(collection: StoredCollection, { partition, id }: ItemKey): string {
-  return `${collection.engine.id} ${JSON.stringify(partition)} ${id}`;
+/** The name of a document in its collection. */
+function nameOf({ partition, id }: ItemKey): string {
+  return `${JSON.stringify(partition)} ${id}`;
+}
+
+function intentOf({ collection }: Used, name: string): string {
+  return `${collection.engine.id} ${name}`;
 }

@@ -58,7 +58,7 @@ test('aggregations, indexes, definitions', async () => {
   assert.equal(await codeOf(database.command({ nonsense: 1 })), 59);
 });
 
-test('a transaction and a change stream', async () => {
+test('a transaction over two collections, and a change stream', async () => {
   const collection = database.collection<Any>('events');
   await collection.insertOne({ _id: 0 });
   const stream = collection.watch([], { maxAwaitTimeMS: 100 });
@@ -68,7 +68,15 @@ test('a transaction and a change stream', async () => {
     await collection.insertOne({ _id: 1 }, { session });
     assert.equal(await collection.findOne({ _id: 1 }), null);
     await collection.updateOne({ _id: 0 }, { $set: { seen: true } }, { session });
+    await database.collection<Any>('seen').insertOne({ _id: 0 }, { session });
   });
+  assert.equal(await database.collection('seen').countDocuments(), 1);
+  const failing = session.withTransaction(async () => {
+    await database.collection<Any>('seen').insertOne({ _id: 1 }, { session });
+    await collection.insertOne({ _id: 1 }, { session });
+  });
+  assert.equal(await codeOf(failing), 11000);
+  assert.equal(await database.collection('seen').countDocuments(), 1);
   await session.endSession();
   const events = [await stream.next(), await stream.next()] as Any[];
   assert.deepEqual(

@@ -1,7 +1,8 @@
 // Transactions with the real driver: all or nothing, seen from inside alone, one winner.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { codeOf, failureOf, ids, serveMongo } from './support.suite.js';
+import type { MongoClient } from 'mongodb';
+import { type Any, codeOf, failureOf, ids, serveMongo } from './support.suite.js';
 
 const server = await serveMongo();
 
@@ -97,31 +98,196 @@ test('withTransaction: transfers of many at once keep the sum', async () => {
   );
 });
 
-test('unique indexes hold; two collections and other commands are refused by name', async () => {
+test('unique indexes hold at the statement; other commands are refused by name', async () => {
   const database = server.database();
-  const [a, b] = [
-    database.collection<{ _id: number; u?: number }>('a'),
-    database.collection<{ _id: number }>('b'),
-  ];
+  const a = database.collection<Any>('a');
   await a.createIndex({ u: 1 }, { unique: true });
   await a.insertOne({ _id: 1, u: 1 });
-  await b.insertOne({ _id: 1 });
+  const session = server.client.startSession();
+  const rows: readonly (readonly [string, () => Promise<unknown>, number])[] = [
+    ['_id', () => a.insertOne({ _id: 1 }, { session }), 11000],
+    ['stored', () => a.insertOne({ _id: 5, u: 1 }, { session }), 11000],
+    [
+      'of many',
+      () =>
+        a.insertMany(
+          [
+            { _id: 5, u: 5 },
+            { _id: 6, u: 1 },
+          ],
+          { session },
+        ),
+      11000,
+    ],
+    [
+      'own',
+      () =>
+        a.insertMany(
+          [
+            { _id: 5, u: 5 },
+            { _id: 6, u: 5 },
+          ],
+          { session },
+        ),
+      11000,
+    ],
+    ['update', () => a.updateOne({ _id: 9 }, { $set: { u: 1 } }, { session, upsert: true }), 11000],
+    ['command', () => database.command({ listCollections: 1 }, { session }), 263],
+  ];
+  for (const [what, work, code] of rows) {
+    session.startTransaction();
+    await a.insertOne({ _id: 2, u: 2 }, { session });
+    const failed = await failureOf(work());
+    assert.equal(failed.code, code, what);
+    assert.ok(!failed.hasErrorLabel('TransientTransactionError'), what);
+    await session.abortTransaction();
+  }
+  // What the transaction itself has freed may be taken.
+  await session.withTransaction(async () => {
+    await a.deleteOne({ _id: 1 }, { session });
+    await a.insertOne({ _id: 3, u: 1 }, { session });
+  });
+  assert.deepEqual(await ids(a), [3]);
+  // Taken by somebody else before the commit: to begin anew tells.
+  session.startTransaction();
+  await a.insertOne({ _id: 4, u: 4 }, { session });
+  await a.insertOne({ _id: 40, u: 4 });
+  const late = await failureOf(session.commitTransaction());
+  assert.equal(late.code, 112);
+  assert.ok(late.hasErrorLabel('TransientTransactionError'));
+  await session.endSession();
+});
+
+test('several collections and databases: all or nothing, and own writes are seen', async () => {
+  const database = server.database();
+  const [orders, stock] = ['orders', 'stock'].map((name) => database.collection<Any>(name));
+  const far = server.database().collection<Any>('log');
+  assert(orders && stock);
+  await stock.insertMany([1, 2].map((_id) => ({ _id, left: 2 })));
+  const session = server.client.startSession();
+  const order =
+    (item: number, more: Any = {}) =>
+    async () => {
+      await orders.insertOne({ item, ...more }, { session });
+      const { matchedCount } = await stock.updateOne(
+        { _id: item, left: { $gt: 0 } },
+        { $inc: { left: -1 } },
+        { session },
+      );
+      await far.insertOne({ item }, { session });
+      if (matchedCount === 0) throw new Error('sold out');
+      const joined = await orders
+        .aggregate(
+          [
+            { $match: { item } },
+            { $lookup: { from: 'stock', localField: 'item', foreignField: '_id', as: 'of' } },
+          ],
+          { session },
+        )
+        .toArray();
+      return joined.map(({ of }) => of[0].left);
+    };
+  assert.deepEqual(await session.withTransaction(order(1)), [1]);
+  assert.deepEqual(await session.withTransaction(order(1)), [0, 0]);
+  await assert.rejects(session.withTransaction(order(1)), /sold out/);
+  const counts = () => Promise.all([orders, far].map((each) => each.countDocuments()));
+  assert.deepEqual(await counts(), [2, 2]);
+  // A write to one of them from outside ends all of it.
+  session.startTransaction();
+  await orders.insertOne({ item: 2 }, { session });
+  await stock.updateOne({ _id: 2 }, { $inc: { left: -1 } }, { session });
+  await stock.updateOne({ _id: 2 }, { $inc: { left: 5 } });
+  const lost = await failureOf(session.commitTransaction());
+  assert.equal(lost.code, 112);
+  assert.ok(lost.hasErrorLabel('TransientTransactionError'));
+  assert.deepEqual(await counts(), [2, 2]);
+  assert.equal((await stock.findOne({ _id: 2 })).left, 7);
+  await session.endSession();
+});
+
+test('collections are created, and several shard key values written, inside', async () => {
+  const database = server.database();
+  await server.client
+    .db('admin')
+    .command({ shardCollection: `${database.databaseName}.sharded`, key: { k: 1 } });
+  const [sharded, plain] = ['sharded', 'new'].map((name) => database.collection<Any>(name));
+  assert(sharded && plain);
+  const session = server.client.startSession();
+  const write = async () => {
+    await sharded.insertMany(
+      [1, 2, 3].map((k) => ({ _id: k, k })),
+      { session },
+    );
+    await plain.insertOne({ _id: 1 }, { session });
+    assert.deepEqual(await ids(plain), []);
+    return sharded.countDocuments({}, { session });
+  };
+  session.startTransaction();
+  assert.equal(await write(), 3);
+  await session.abortTransaction();
+  assert.deepEqual(await ids(sharded), []);
+  assert.equal(await session.withTransaction(write), 3);
+  assert.deepEqual([await ids(sharded), await ids(plain)], [[1, 2, 3], [1]]);
+  await session.endSession();
+});
+
+test('what expires is gone inside as well, own writes included; what is bound to die may be replaced', async () => {
+  const database = server.database();
+  const [a, b] = ['a', 'b'].map((name) => database.collection<Any>(name));
+  assert(a && b);
+  await a.createIndex({ _ts: 1 }, { expireAfterSeconds: 100 });
+  await a.insertMany([
+    { _id: 1, ttl: 10 },
+    { _id: 2, ttl: 10 },
+  ]);
   const session = server.client.startSession();
   session.startTransaction();
-  assert.equal(await codeOf(a.insertOne({ _id: 1 }, { session })), 11000);
-  await session.abortTransaction();
-  session.startTransaction();
-  await a.insertOne({ _id: 2, u: 2 }, { session });
-  assert.equal(await codeOf(b.insertOne({ _id: 2 }, { session })), 263);
-  await session.abortTransaction();
-  session.startTransaction();
-  await a.insertOne({ _id: 2, u: 2 }, { session });
-  assert.equal(await codeOf(database.command({ listCollections: 1 }, { session })), 263);
-  await session.abortTransaction();
-  session.startTransaction();
-  await a.insertOne({ _id: 5, u: 1 }, { session });
-  const late = await failureOf(session.commitTransaction());
-  assert.equal(late.code, 11000);
-  assert.ok(!late.hasErrorLabel('TransientTransactionError'));
+  await a.insertOne({ _id: 3, ttl: 10 }, { session });
+  await a.updateOne({ _id: 2 }, { $set: { ttl: 20 } }, { session });
+  await b.insertOne({ _id: 1 }, { session });
+  server.at(9_999);
+  assert.equal(await a.countDocuments({}, { session }), 3);
+  server.at(10_000);
+  assert.deepEqual(
+    (await a.find({}, { session }).toArray()).map(({ _id }) => _id),
+    [2],
+  );
+  assert.equal((await a.updateOne({ _id: 3 }, { $set: { x: 1 } }, { session })).matchedCount, 0);
+  await a.insertOne({ _id: 3, again: true }, { session });
+  // The document it has renewed died before the commit, so it is another one by now.
+  assert.equal(await codeOf(session.commitTransaction()), 112);
+  assert.deepEqual([await ids(a), await ids(b)], [[], []]);
+  server.at(0);
   await session.endSession();
+});
+
+test('transfers between two collections by several clients keep the sum', async () => {
+  const database = server.database();
+  const names = ['left', 'right'];
+  for (const name of names) await database.collection<Any>(name).insertOne({ _id: 1, money: 100 });
+  const clients = [server.connect(), server.connect(), server.connect()];
+  const transfer = async (client: MongoClient, turn: number) => {
+    const [from, to] = turn % 2 === 0 ? names : [...names].reverse();
+    const there = client.db(database.databaseName);
+    await client.withSession((session) =>
+      session.withTransaction(async () => {
+        const sum = { _id: 1 };
+        await there
+          .collection<Any>(from as string)
+          .updateOne(sum, { $inc: { money: -1 } }, { session });
+        await there
+          .collection<Any>(to as string)
+          .updateOne(sum, { $inc: { money: 1 } }, { session });
+        await there.collection<Any>('log').insertOne({ turn }, { session });
+      }),
+    );
+  };
+  await Promise.all(
+    clients.flatMap((client, index) => [0, 1, 2].map((turn) => transfer(client, index + turn))),
+  );
+  const [left, right] = await Promise.all(
+    names.map((name) => database.collection<Any>(name).findOne({ _id: 1 })),
+  );
+  assert.equal(left.money + right.money, 200);
+  assert.equal(await database.collection('log').countDocuments(), 9);
 });

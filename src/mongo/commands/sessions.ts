@@ -36,7 +36,7 @@ export function killAllSessions(call: Call): Reply {
 
 export async function commitTransaction(call: Call): Promise<Reply> {
   checkFields(call, []);
-  await transactionOf(call).commit(call.at);
+  await transactionOf(call).commit(call.mongo.documents.engine, call.at);
   return documentOf({});
 }
 
