@@ -113,8 +113,8 @@ async function extreme(
   return isMost ? most : firstValue(where(path, [{ path, descending: false }]), path, at);
 }
 
-/** For the hash that ends a text that is cut, and its tag. */
-const MARGIN_BYTES = 64;
+/** Every engine sorts by at least this part of what an index may hold of a text. */
+const SORTED_BY = 1 / 4;
 
 async function firstValue(plan: Plan, path: IndexPath, at: Instant): Promise<Found | undefined> {
   if (!plan.exact || !plan.ordered) return undefined;
@@ -125,7 +125,7 @@ async function firstValue(plan: Plan, path: IndexPath, at: Instant): Promise<Fou
       continue;
     }
     const value = valueAt(item.doc.value, path as Path);
-    const bytesMax = bytesMaxOf(plan.indexes.used[0]?.length ?? 1) - MARGIN_BYTES;
+    const bytesMax = bytesMaxOf(plan.indexes.used[0]?.length ?? 1) * SORTED_BY;
     // Among texts that are cut in the index, the first is not the least.
     const isCut = typeof value === 'string' && Buffer.byteLength(value) > bytesMax;
     return isCut ? undefined : { value, lsn };

@@ -17,6 +17,8 @@ export interface Dialect {
   /** The bucket of a new container. */
   readonly newBucket: (lease: Lease, schema: Schema) => Promise<number>;
   readonly bytesOf: (relation: Sql) => Sql;
+  /** Whether a plan for all parameters is as good as one for each. */
+  readonly plansOnce: boolean;
 }
 
 const ONLY_BUCKET = 0;
@@ -28,6 +30,7 @@ export const plain: Dialect = {
   distribute: () => [],
   newBucket: async () => ONLY_BUCKET,
   bytesOf: (relation) => sql`pg_total_relation_size(${relation})`,
+  plansOnce: true,
 };
 
 /** Few enough that thousands of containers are not millions of tables. */
@@ -56,10 +59,12 @@ export const citus: Dialect = {
     relation,
   ) => sql`coalesce(citus_total_relation_size(${relation}, fail_on_error => false),
     pg_total_relation_size(${relation}))`,
+  // The shard is told by a parameter.
+  plansOnce: false,
 };
 
 export async function dialectOf(pool: Pool): Promise<Dialect> {
-  const { rows } = await pool.ask(raw("select 1 from pg_extension where extname = 'citus'"));
+  const { rows } = await pool.askAlone(raw("select 1 from pg_extension where extname = 'citus'"));
   return rows.length > 0 ? citus : plain;
 }
 

@@ -8,6 +8,7 @@ import { type Alarm, later, stopwatch } from '../../time/clock.js';
 import { failure } from '../../value/errors.js';
 import { ContainerGone } from '../engine.js';
 import { raw, type Sql, textOf } from './sql.js';
+import { StatementNames } from './statement-names.js';
 
 export type Row = readonly (number | string | boolean | Buffer | null)[];
 export interface Answer {
@@ -27,8 +28,6 @@ const OWN_MAX = 12;
 const WAITING_MAX = 1000;
 const WAIT_MS_MAX = 10_000;
 const CONNECT_MS_MAX = 5_000;
-/** Statements that come again are prepared once per connection; others are not kept. */
-const PREPARED_MAX = 1000;
 const RETRY_MS = 50;
 const RETRY_MS_MAX = 1_000;
 const RETRIES_TOOK_MS_MAX = 10_000;
@@ -48,16 +47,22 @@ interface Waiting {
 
 export class Pool {
   readonly #options: PoolOptions;
-  readonly #names = new Map<string, string>();
+  readonly #names = new StatementNames();
   readonly #shared: (Promise<Connection> | undefined)[] = [];
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
+  #isPlannedOnce = false;
   #turn = 0;
   #own = 0;
   #closed = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+  }
+
+  /** Statements on shared connections are planned once, whatever their parameters are. */
+  planOnce(): void {
+    this.#isPlannedOnce = true;
   }
 
   /** One statement that may be sent twice: a read, or a write that repeats itself. */
@@ -151,6 +156,9 @@ export class Pool {
     if (known) return known;
     const made = this.#connect(() => {
       if (this.#shared[at] === made) this.#shared[at] = undefined;
+    }).then(async (connection) => {
+      if (this.#isPlannedOnce) await connection.query(PLAN_ONCE);
+      return connection;
     });
     made.catch(() => {
       if (this.#shared[at] === made) this.#shared[at] = undefined;
@@ -228,16 +236,17 @@ export class Pool {
   }
 }
 
+const PLAN_ONCE = raw('set plan_cache_mode = force_generic_plan');
 const no = () => false;
 const yes = () => true;
 
 class Connection {
   readonly #client: pg.Client;
-  readonly #names: Map<string, string>;
+  readonly #names: StatementNames;
   #isGathering = false;
   isLost = false;
 
-  constructor(client: pg.Client, names: Map<string, string>, lost: () => void) {
+  constructor(client: pg.Client, names: StatementNames, lost: () => void) {
     this.#client = client;
     this.#names = names;
     const note = () => {
@@ -250,7 +259,7 @@ class Connection {
 
   async query(statement: Sql): Promise<Answer> {
     const text = textOf(statement);
-    const name = this.#nameOf(text);
+    const name = this.#names.nameOf(text);
     this.#gather();
     const query = {
       text,
@@ -277,14 +286,6 @@ class Connection {
       this.#isGathering = false;
       stream.uncork();
     });
-  }
-
-  #nameOf(text: string): string | undefined {
-    const known = this.#names.get(text);
-    if (known !== undefined || this.#names.size >= PREPARED_MAX) return known;
-    const name = `m${this.#names.size}`;
-    this.#names.set(text, name);
-    return name;
   }
 }
 

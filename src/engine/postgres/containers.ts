@@ -3,6 +3,14 @@ import { type Container, ContainerGone } from '../engine.js';
 import { type Dialect, plain } from './citus.js';
 import type { Lease, Pool } from './connection.js';
 import { type Head, headOf, headSql, type Place } from './head.js';
+import { existingIndexes } from './index-builder.js';
+import {
+  createIndexSql,
+  declaredIndexes,
+  indexName,
+  isStillWanted,
+  needsValues,
+} from './path-indexes.js';
 import { containerTables, type Schema } from './schema.js';
 import { raw, type Sql, sql } from './sql.js';
 
@@ -59,7 +67,10 @@ export class Containers {
       for (const statement of [
         ...containerTables(this.#schema, container),
         ...distribute(this.#schema, id),
-        ...indexesFor(this.#schema, container),
+        ...valuesIndexSql(this.#schema, container),
+        ...declaredIndexes(container).flatMap((index) =>
+          createIndexSql(this.#schema, id, index, 'at once'),
+        ),
       ]) {
         await lease.query(statement);
       }
@@ -76,12 +87,31 @@ export class Containers {
     const place = await this.placeOf(container);
     await this.#define(async (lease) => {
       const { rows } = await lease.query(headSql(place, true));
-      await this.#follow(lease, place, headOf(rows[0], id));
+      const head = headOf(rows[0], id);
+      await this.#follow(lease, place, head);
       const { rowCount } = await lease.query(sql`update ${this.#schema.container}
         set definition = ${JSON.stringify(container)} where id = ${id}`);
       if (rowCount === 0) throw new ContainerGone(`the engine has no container '${id}'`);
-      for (const statement of indexesFor(this.#schema, container)) await lease.query(statement);
+      await this.#index(lease, container, head.items);
     });
+  }
+
+  /** Of many items indexes are made beside the writers, by the builder. */
+  async #index(lease: Lease, container: Container, items: number): Promise<void> {
+    const { id } = container;
+    const there = await existingIndexes(lease, this.#schema, id);
+    const unwanted = there.filter(({ index }) => !isStillWanted(container, index));
+    const missing = declaredIndexes(container).filter((index) => {
+      const name = indexName(this.#schema, id, index);
+      return items <= ITEMS_AT_ONCE_MAX && !there.some((each) => each.name === name);
+    });
+    for (const statement of [
+      ...unwanted.map(({ name }) => sql`drop index if exists ${this.#schema.table(name)}`),
+      ...valuesIndexSql(this.#schema, container),
+      ...missing.flatMap((index) => createIndexSql(this.#schema, id, index, 'at once')),
+    ]) {
+      await lease.query(statement);
+    }
   }
 
   /** Versions are kept from here on, or not any more; what dropped indexes held is let go. */
@@ -119,11 +149,11 @@ export class Containers {
   }
 }
 
-/** What questions about paths go by: one index over all values, unless the policy wants none. */
-function indexesFor(schema: Schema, { id, indexing }: Container): readonly Sql[] {
-  const { items, names } = schema.of(id);
+/** One index over all values, where the policy does not name all paths one by one. */
+function valuesIndexSql(schema: Schema, container: Container): readonly Sql[] {
+  const { items, names } = schema.of(container.id);
   const values = schema.table(`${names.items}_x`);
-  if (indexing.rules.length === 0) return [sql`drop index if exists ${values}`];
+  if (!needsValues(container)) return [sql`drop index if exists ${values}`];
   return [
     sql`create index if not exists ${raw(quotedName(`${names.items}_x`))} on ${items}
       using gin(x jsonb_path_ops) with (gin_pending_list_limit = ${raw(PENDING_KB)})`,
@@ -132,6 +162,8 @@ function indexesFor(schema: Schema, { id, indexing }: Container): readonly Sql[]
 
 /** What was written last is searched line by line in every query, so there must not be much. */
 const PENDING_KB = '128';
+/** Writers wait while indexes over so many are made. */
+const ITEMS_AT_ONCE_MAX = 10_000;
 
 function quotedName(name: string): string {
   return `"${name}"`;

@@ -1,23 +1,30 @@
 // Conditions as SQL over the `x` column. Each says for every document what the evaluator of queries
 // says, or is left out, and then the plan is not exact.
 import type { Filter, SearchFilter, SimpleFilter, ValueFilter } from '../engine.js';
-import type { IndexPath } from '../indexing.js';
-import { allOf, quoted, raw, type Sql, sql } from './sql.js';
+import { type IndexPath, showPath } from '../indexing.js';
+import { rangeOf } from './index-range.js';
+import type { Lengths } from './path-indexes.js';
+import { allOf, raw, type Sql, sql } from './sql.js';
 import { storableJson, storableText } from './text.js';
+import { valueSql } from './value-sql.js';
 
 export interface Pushed {
   readonly condition: Sql;
   readonly exact: boolean;
 }
 
-export function pushFilter(filter: Filter | undefined): Pushed {
+/** With the paths that are indexed, each with how much of its texts is. */
+export function pushFilter(filter: Filter | undefined, indexed: Lengths = NONE): Pushed {
   const conjuncts = conjunctsOf(filter);
   const pushed = conjuncts.filter((each): each is ValueFilter => !isSearch(each));
-  return {
-    condition: allOf(pushed.map(conditionOf)),
-    exact: pushed.length === conjuncts.length,
-  };
+  const conditions = pushed.map((each) => {
+    const lengthMax = indexed.get(showPath(each.path));
+    return lengthMax === undefined ? conditionOf(each) : indexedCondition(each, lengthMax);
+  });
+  return { condition: allOf(conditions), exact: pushed.length === conjuncts.length };
 }
+
+const NONE: Lengths = new Map();
 
 export function conjunctsOf(filter: Filter | undefined): readonly SimpleFilter[] {
   if (filter === undefined) return [];
@@ -28,18 +35,10 @@ export function isSearch(filter: SimpleFilter): filter is SearchFilter {
   return filter.op === 'word' || filter.op === 'near';
 }
 
-/** The value at a path: names lead into objects only, as `->` with a text does; NULL is absence. */
-export function valueSql(path: IndexPath, from: Sql = raw('d.x')): Sql {
-  return path.reduce<Sql>((value, step) => sql`${value}->${stepSql(step ?? '')}`, from);
-}
-
-/** The same as text: of a text itself, of everything else its JSON. */
-export function textSql(path: IndexPath, from: Sql = raw('d.x')): Sql {
-  return sql`${valueSql(path.slice(0, -1), from)}->>${stepSql(path.at(-1) ?? '')}`;
-}
-
-function stepSql(step: string): Sql {
-  return quoted(storableText(step));
+/** By an index over the path: as a range of it, and as it is where texts are too long to tell. */
+function indexedCondition(filter: ValueFilter, lengthMax: number): Sql {
+  const { condition, exact } = rangeOf(filter, lengthMax);
+  return exact ? condition : sql`${condition} and ${conditionOf(filter)}`;
 }
 
 function conditionOf(filter: ValueFilter): Sql {

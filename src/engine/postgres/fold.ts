@@ -3,12 +3,12 @@ import type { Instant } from '../../time/instant.js';
 import { compareValues } from '../../value/compare.js';
 import { ContainerGone, type Counted, type CountedValues } from '../engine.js';
 import type { IndexPath } from '../indexing.js';
-import { textSql, valueSql } from './filter.js';
 import type { Place } from './head.js';
 import { isLiveSql } from './record.js';
 import type { Scan } from './scan.js';
 import { type Sql, sql } from './sql.js';
 import { originalValue } from './text.js';
+import { textSql, valueSql } from './value-sql.js';
 
 /** With more different values than this, groups are left to the pipeline. */
 const VALUES_MAX = 10_000;

@@ -32,6 +32,7 @@ import { Committer } from './committer.js';
 import { type Answer, Pool, type Row } from './connection.js';
 import { Containers } from './containers.js';
 import { headOf, headSql, type Place } from './head.js';
+import { IndexBuilder } from './index-builder.js';
 import { Leases } from './lease.js';
 import { Presence } from './presence.js';
 import { nextDue, purgeDue, readExpiries } from './purge.js';
@@ -69,6 +70,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Opened> {
   });
   try {
     const dialect = await prepareSchema(pool, schema);
+    if (dialect.plansOnce) pool.planOnce();
     const presence = new Presence(pool, schema, options.server, options.wall);
     await presence.beat();
     return { engine: new PostgresEngine(pool, schema, presence, dialect), presence };
@@ -104,6 +106,7 @@ class PostgresEngine implements Engine {
   readonly #containers: Containers;
   readonly #committers = new Map<string, Committer>();
   readonly #statistics: Statistics;
+  readonly #indexes: IndexBuilder;
   #groups = 0;
 
   constructor(pool: Pool, schema: Schema, presence: Presence, dialect: Dialect) {
@@ -113,6 +116,7 @@ class PostgresEngine implements Engine {
     this.#leases = new Leases(pool, presence);
     this.#dialect = dialect;
     this.#statistics = new Statistics(pool);
+    this.#indexes = new IndexBuilder(pool, schema);
     this.#containers = new Containers(pool, schema, dialect);
   }
 
@@ -124,13 +128,15 @@ class PostgresEngine implements Engine {
     return this.#containers.create(container);
   }
 
-  alterContainer(container: Container): Promise<void> {
-    return this.#containers.alter(container);
+  async alterContainer(container: Container): Promise<void> {
+    await this.#containers.alter(container);
+    this.#indexes.forget(container.id);
   }
 
   async dropContainer(id: string): Promise<void> {
     await this.#containers.drop(id);
     this.#committers.delete(id);
+    this.#indexes.forget(id);
   }
 
   async stats(container: Container): Promise<Stats> {
@@ -160,7 +166,9 @@ class PostgresEngine implements Engine {
   }
 
   plan(container: Container, request: ScanRequest): Plan {
-    return planScan(this.#pool, container, () => this.#place(container), request);
+    const place = () => this.#place(container);
+    this.#indexes.note(container, place, request);
+    return planScan(this.#pool, container, place, request, this.#indexes.of(container));
   }
 
   async commit(
@@ -243,6 +251,7 @@ class PostgresEngine implements Engine {
 
   async close(): Promise<void> {
     for (const committer of this.#committers.values()) await committer.idle();
+    await this.#indexes.stop();
     await this.#statistics.idle();
     // Others need not wait until it was silent for long; a database that is gone does not mind.
     await this.#presence.leave().catch(() => undefined);

@@ -17,14 +17,23 @@ import {
   type ScanRequest,
   type Serial,
 } from '../engine.js';
-import { compositeFor, isIndexed, namedPaths, samePath, showPath } from '../indexing.js';
+import {
+  type CompositeIndex,
+  compositeFor,
+  isIndexed,
+  namedPaths,
+  samePath,
+  showPath,
+} from '../indexing.js';
 import type { Pool } from './connection.js';
-import { conjunctsOf, pushFilter, valueSql } from './filter.js';
+import { conjunctsOf, pushFilter } from './filter.js';
 import { countItems, countValues } from './fold.js';
 import type { Place } from './head.js';
 import { indexUse } from './index-use.js';
-import { behindSql, isSortKey, orderSql, type SortKey, sortKeysOf } from './order.js';
+import { behindSql, orderSql } from './order.js';
+import { declaredIndexes, type Lengths, lengthsFor } from './path-indexes.js';
 import { bufferOf, ITEM_COLUMNS, isLiveSql, itemColumns, itemOf } from './record.js';
+import { DEFINED, isSortText, sortTextSql, sortTextsOf } from './sort-text.js';
 import { allOf, raw, type Sql, sql, textOf } from './sql.js';
 
 export interface Scan {
@@ -32,15 +41,24 @@ export interface Scan {
   readonly place: () => Promise<Place>;
   /** What holds for the items, but for time and place. */
   readonly condition: Sql;
+  /** Whether one index leads straight to the first items, whatever is asked for by it. */
+  readonly isStraight: boolean;
 }
 
+/** With more rows others would wait for their connection. */
+const STRAIGHT_ROWS_MAX = 100;
+/** Each number is a statement of its own. */
+const LITERAL_MAX = 1000;
+
 interface Position {
-  readonly keys: readonly SortKey[];
+  readonly keys: readonly string[];
   readonly epk: string;
   readonly serial: Serial;
 }
 interface Way {
   readonly ordered: boolean;
+  /** So many characters of texts are sorted by. */
+  readonly orderLength: number;
   /** By effective partition key and serial, because the scan is of a part of the container. */
   readonly byPartition: boolean;
   readonly request: ScanRequest;
@@ -51,12 +69,15 @@ export function planScan(
   container: Place['container'],
   place: () => Promise<Place>,
   request: ScanRequest,
+  indexes: readonly CompositeIndex[] = declaredIndexes(container),
 ): Plan {
   const { filter, order } = request;
-  const { condition: filtered, exact } = pushFilter(filter);
+  const { lengths, orderLength } = lengthsFor(indexes, request);
+  const { condition: filtered, exact } = pushFilter(filter, lengths);
   const ordered = isOrdered(container, order);
   const isPart = request.partition !== undefined || spanOf(request) !== undefined;
-  const asked: Way = { ordered: ordered && order.length > 0, byPartition: isPart, request };
+  const isSorted = ordered && order.length > 0;
+  const asked: Way = { ordered: isSorted, orderLength, byPartition: isPart, request };
   const begin = request.after && positionOf(asked, request.after);
   // A scan of everything that goes on in a part of it keeps its order, which is that of serials.
   const way: Way = { ...asked, byPartition: isPart && begin?.epk !== '' };
@@ -65,7 +86,8 @@ export function planScan(
     filtered,
     ...orderScope(container, way),
   ]);
-  const scan: Scan = { pool, place, condition };
+  const isStraight = isLedStraight(container, way, lengths);
+  const scan: Scan = { pool, place, condition, isStraight };
   return {
     exact,
     ordered,
@@ -104,7 +126,11 @@ async function readBatch(
   const took = stopwatch();
   const place = await scan.place();
   const limit = Math.max(1, budget.rowsMax);
-  const { rows } = await scan.pool.askAlone(batchSql(scan, way, place, after, at, budget, limit));
+  const isShort = scan.isStraight && limit <= STRAIGHT_ROWS_MAX;
+  // A plan for all values is made for a tenth of the rows, unless it knows how many are wanted.
+  const rowsMax = limit <= LITERAL_MAX ? raw(String(limit)) : sql`${limit}::int`;
+  const statement = batchSql(scan, way, place, after, at, budget, rowsMax);
+  const { rows } = await (isShort ? scan.pool.ask(statement) : scan.pool.askAlone(statement));
   const lookupMs = took();
   const [first] = rows;
   if (!first) throw new ContainerGone(`the engine has no container '${place.container.id}'`);
@@ -120,7 +146,7 @@ async function readBatch(
     const item = items[index] as Item;
     const { order } = way.request;
     return resumeOf({
-      keys: way.ordered ? sortKeysOf(item, order) : [],
+      keys: way.ordered ? sortTextsOf(item, order, way.orderLength) : [],
       epk: way.byPartition ? effectivePartitionKey(item.key.partition, partitionHash) : '',
       serial: item.serial + (way.ordered && order[0]?.descending === true ? -step : step),
     });
@@ -144,7 +170,7 @@ function batchSql(
   after: Position | undefined,
   at: Instant,
   budget: Budget,
-  limit: number,
+  rowsMax: Sql,
 ): Sql {
   const { schema, container, bucket } = place;
   const where = allOf([
@@ -160,18 +186,38 @@ function batchSql(
           sum(size) over (rows unbounded preceding) as total,
           row_number() over (rows unbounded preceding) as number
         from (select d.* from ${schema.of(container.id).items} d
-          where ${where} order by ${orderOf(way)} limit ${limit}::int) page) counted
+          where ${where} order by ${orderOf(way)} limit ${rowsMax}) page) counted
       where number = 1 or total <= ${budget.bytesMax}::bigint) c on true
     where h.bucket = ${bucket} and h.id = ${container.id} order by c.number`;
 }
 
-function orderOf({ ordered, byPartition, request }: Way): Sql {
-  if (ordered) return orderSql(request.order);
+function isLedStraight(
+  { partitionPaths }: Place['container'],
+  { ordered, request }: Way,
+  lengths: Lengths,
+): boolean {
+  const { partition, order } = request;
+  const conjuncts = conjunctsOf(request.filter);
+  if (partition || spanOf(request)) {
+    const isOne = partition?.length === partitionPaths.length;
+    return isOne && !ordered && conjuncts.length === 0;
+  }
+  if (!ordered) {
+    const [only, ...more] = conjuncts;
+    if (!only) return true;
+    return more.length === 0 && only.op === '=' && lengths.has(showPath(only.path));
+  }
+  return order.every(({ path }) => lengths.has(showPath(path))) && conjuncts.length === 0;
+}
+
+function orderOf({ ordered, orderLength, byPartition, request }: Way): Sql {
+  if (ordered) return orderSql(request.order, orderLength);
   return raw(byPartition ? 'd.epk, d.serial' : 'd.serial');
 }
 
-function behind({ ordered, byPartition, request }: Way, { keys, epk, serial }: Position): Sql {
-  if (ordered) return behindSql(request.order, keys, serial);
+function behind(way: Way, { keys, epk, serial }: Position): Sql {
+  const { ordered, orderLength, byPartition, request } = way;
+  if (ordered) return behindSql(request.order, orderLength, keys, serial);
   if (byPartition) return sql`(d.epk, d.serial) > (${epk}::text, ${serial}::bigint)`;
   return sql`d.serial > ${serial}::bigint`;
 }
@@ -185,11 +231,14 @@ function isOrdered({ indexing }: Place['container'], order: ScanRequest['order']
 }
 
 /** An order over one path leaves out what lacks it, unless the policy names the path. */
-function orderScope({ indexing }: Place['container'], { ordered, request }: Way): readonly Sql[] {
+function orderScope(
+  { indexing }: Place['container'],
+  { ordered, orderLength, request }: Way,
+): readonly Sql[] {
   const [first, ...more] = request.order;
   if (!ordered || !first || more.length > 0) return [];
   if (namedPaths(indexing).some((path) => samePath(path, first.path))) return [];
-  return [sql`${valueSql(first.path)} is not null`];
+  return [sql`${sortTextSql(first.path, orderLength)} >= ${raw(`'${DEFINED}'`)}`];
 }
 
 export function scopeSql(
@@ -229,7 +278,7 @@ function resumeOf({ keys, epk, serial }: Position): Resume {
 function positionOf({ ordered, request }: Way, resume: Resume): Position {
   const { k, e, s } = parsed(resume);
   const isFitting = Array.isArray(k) && k.length === (ordered ? request.order.length : 0);
-  if (!isFitting || !k.every(isSortKey)) throw new BadResume();
+  if (!isFitting || !k.every(isSortText)) throw new BadResume();
   if (typeof e !== 'string' || !/^[0-9A-F]*$/.test(e)) throw new BadResume();
   if (!Number.isSafeInteger(s)) throw new BadResume();
   return { keys: k, epk: e, serial: s as number };

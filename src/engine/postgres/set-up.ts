@@ -14,16 +14,16 @@ export async function prepareSchema(pool: Pool, schema: Schema): Promise<Dialect
   for (let attempt = 0; ; attempt += 1) {
     try {
       const statements = [...sharedTables(schema), ...dialect.prepare(schema)];
-      for (const statement of statements) await pool.ask(statement);
+      for (const statement of statements) await pool.askAlone(statement);
       break;
     } catch (error) {
       if (!AT_ONCE.includes(codeOf(error)) || attempt === ATTEMPTS_MAX) throw error;
       await pool.pause(attempt);
     }
   }
-  await pool.ask(sql`insert into ${schema.meta}(format)
+  await pool.askAlone(sql`insert into ${schema.meta}(format)
     select ${FORMAT_VERSION}::int where not exists (select from ${schema.meta})`);
-  const { rows } = await pool.ask(sql`select max(format) from ${schema.meta}`);
+  const { rows } = await pool.askAlone(sql`select max(format) from ${schema.meta}`);
   const format = rows[0]?.[0];
   if (format !== FORMAT_VERSION) {
     throw new Error(
