@@ -1,4 +1,4 @@
-// Histories of tens of thousands of random steps against the engine itself, on both stores; at the
+// Histories of tens of thousands of random steps against the engine itself, on all stores; at the
 // end every item has all its entries and every entry its item. SEED= repeats a history.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,10 +8,7 @@ import type { Engine } from '../../src/engine/engine.js';
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
 import { MemoryStore } from '../../src/engine/kv/memory.js';
-import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
-import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
-import { systemClock } from '../../src/time/clock.js';
-import { systemEntropy } from '../../src/time/entropy.js';
+import { openAt, withCluster } from '../../src/engine/postgres/cluster.suite.js';
 import {
   type Random,
   randomInteger,
@@ -42,18 +39,11 @@ test('a random history of the engine in memory is the model', () =>
 test('a random history of the engine on disk, with new starts, is the model', () =>
   run('lmdb', STEPS_LMDB, true, () => openKvEngine(openLmdb(folder))));
 
-test('a random history of the engine on PostgreSQL, with new starts, is the model', async () => {
-  const cluster = await openCluster();
-  try {
-    const url = cluster.newStore();
-    const { uuid, fraction } = systemEntropy();
-    const { wall } = systemClock();
-    const open = async () => (await openPostgres({ url, server: uuid(), fraction, wall })).engine;
-    await run('postgres', STEPS_POSTGRES, true, open);
-  } finally {
-    await cluster.stop();
-  }
-});
+test('a random history of the engine on PostgreSQL, with new starts, is the model', () =>
+  withCluster((cluster) => {
+    const store = cluster.newStore();
+    return run('postgres', STEPS_POSTGRES, true, () => openAt(store));
+  }));
 
 test('T25: a random history with a lazy index in memory is the model', () =>
   run('lazy memory', STEPS_MEMORY / 4, false, () => openKvEngine(new MemoryStore()), 'lazy'));

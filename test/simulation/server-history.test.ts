@@ -8,12 +8,14 @@ import { after, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
+import { openAt, withCluster } from '../../src/engine/postgres/cluster.suite.js';
 import { seedFromEnvironment } from '../../src/value/random.suite.js';
 import { History } from './history.suite.js';
 import { type Chances, Chooser, type Step } from './steps.suite.js';
 import { World } from './world.suite.js';
 
 const ON_DISK: Chances = { steps: 1500, restarts: true, backgrounds: 3 };
+const ON_POSTGRES: Chances = { steps: 500, restarts: true, backgrounds: 3 };
 const IN_MEMORY: Chances = { steps: 2000, restarts: false, backgrounds: 3 };
 /** Ordinary days, and the seconds around which counters of 31 and 32 bits overflow (T23). */
 const STARTS_SECONDS = [1_700_000_000, 2 ** 31 - 300, 2 ** 32 - 300];
@@ -36,12 +38,27 @@ test('T1-T23: a random history on disk, with restarts, answers as the model does
   }
 });
 
-async function run(name: string, chances: Chances, data: () => string): Promise<void> {
+test('T1-T23: a random history on PostgreSQL, with restarts, answers as the model does', () =>
+  withCluster(async (cluster) => {
+    const stores: string[] = [];
+    await run('postgres', ON_POSTGRES, () => {
+      const store = cluster.newStore();
+      stores.push(store);
+      return store;
+    });
+    for (const store of stores) {
+      const engine = await openAt(store);
+      await engine.check();
+      await engine.close();
+    }
+  }));
+
+async function run(name: string, chances: Chances, newPlace: () => string): Promise<void> {
   const seed = seedFromEnvironment();
   const history = new History(`server history (${name})`, seed);
   const chooser = new Chooser(seed, chances);
-  const purged = new World(data(), true);
-  const unpurged = new World(data(), false);
+  const purged = new World(newPlace(), true);
+  const unpurged = new World(newPlace(), false);
   const startMs = (STARTS_SECONDS[seed % STARTS_SECONDS.length] ?? 0) * 1000 + 1;
   try {
     await history.guard(async () => {

@@ -1,6 +1,6 @@
 // A server under simulation: started and restarted in this process on the same clock, with the
 // background purge in the simulation's hand.
-import { type Mayfly, start, VirtualClock } from '../../src/main.js';
+import { type Mayfly, type StartOptions, start, VirtualClock } from '../../src/main.js';
 import { instant } from '../../src/time/instant.js';
 import { Client } from './client.suite.js';
 
@@ -8,16 +8,16 @@ import { Client } from './client.suite.js';
 const LONG_AGO = instant(0);
 
 export class Server {
-  readonly #data: string;
+  readonly #place: StartOptions;
   readonly #clock = new VirtualClock();
   #mayfly: Mayfly | undefined;
   #client = new Client(0);
   #background = false;
   #pauses = 0;
 
-  /** A folder, or `:memory:`. */
-  constructor(data: string) {
-    this.#data = data;
+  /** A folder, `:memory:`, or `postgres://…`. */
+  constructor(place: string) {
+    this.#place = place.startsWith('postgres:') ? { store: place } : { data: place };
   }
 
   get client(): Client {
@@ -63,7 +63,7 @@ export class Server {
   /** A server starts with its purge on, so it is stopped before there can be work for it. */
   async #start(): Promise<void> {
     const open = async () => {
-      this.#mayfly = await start({ data: this.#data, clock: this.#clock });
+      this.#mayfly = await start({ ...this.#place, clock: this.#clock });
       this.#client = new Client(this.#mayfly.port);
     };
     if (this.#background) {

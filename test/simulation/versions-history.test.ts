@@ -11,6 +11,7 @@ import type { Change, Container, Engine, Version } from '../../src/engine/engine
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
 import { MemoryStore } from '../../src/engine/kv/memory.js';
+import { openAt, withCluster } from '../../src/engine/postgres/cluster.suite.js';
 import { cosmosRules } from '../../src/time/expiry.js';
 import { instant } from '../../src/time/instant.js';
 import {
@@ -30,6 +31,11 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 
 test('in memory', () => run(2500, async () => openKvEngine(memory)));
 test('on disk, with new starts', () => run(400, async () => openKvEngine(openLmdb(folder)), 40));
+test('on PostgreSQL, with new starts', () =>
+  withCluster((cluster) => {
+    const store = cluster.newStore();
+    return run(400, () => openAt(store), 40);
+  }));
 
 const memory = new MemoryStore();
 

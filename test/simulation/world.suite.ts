@@ -76,8 +76,8 @@ export class World implements Sight {
   readonly #staleEtags = new Map<string, string>();
 
   /** A world that does not purge shows what readers must see whatever the purge does (T12). */
-  constructor(data: string, purges: boolean) {
-    this.#server = new Server(data);
+  constructor(place: string, purges: boolean) {
+    this.#server = new Server(place);
     this.#purges = purges;
   }
 

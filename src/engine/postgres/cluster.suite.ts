@@ -16,6 +16,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
+import { systemClock } from '../../time/clock.js';
+import { systemEntropy } from '../../time/entropy.js';
+import type { Engine } from '../engine.js';
+import { openPostgres } from './postgres-engine.js';
 
 export interface Cluster {
   /** An address with a schema of its own, so that tests do not meet. */
@@ -30,6 +34,23 @@ export interface Cluster {
 const require = createRequire(import.meta.url);
 const START_MS_MAX = 60_000;
 let schemas = 0;
+
+/** An engine over a store, as a server of its own would have it. */
+export async function openAt(url: string): Promise<Engine> {
+  const { uuid, fraction } = systemEntropy();
+  const { wall } = systemClock();
+  return (await openPostgres({ url, server: uuid(), fraction, wall })).engine;
+}
+
+/** A server for as long as the work takes. */
+export async function withCluster(work: (cluster: Cluster) => Promise<void>): Promise<void> {
+  const cluster = await openCluster();
+  try {
+    await work(cluster);
+  } finally {
+    await cluster.stop();
+  }
+}
 
 export async function openCluster(): Promise<Cluster> {
   const given = process.env.TEST_PG_URL;
