@@ -22,6 +22,8 @@ export class Presence {
   readonly #schema: Schema;
   readonly #wall: () => Instant;
   readonly #samples: Sample[] = [];
+  #beating: Promise<void> | undefined;
+  #hasLeft = false;
   #others = 0;
   #seenAt = 0;
 
@@ -55,6 +57,12 @@ export class Presence {
   }
 
   async beat(): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#beating = this.#beat();
+    await this.#beating;
+  }
+
+  async #beat(): Promise<void> {
     const began = this.#wall();
     const table = this.#schema.server;
     const { rows } = await this.#pool.ask(sql`with now as (
@@ -72,6 +80,9 @@ export class Presence {
   }
 
   async leave(): Promise<void> {
+    this.#hasLeft = true;
+    // A beat that is on its way would bring the server back.
+    await this.#beating?.catch(() => undefined);
     const forgotten = this.wall() - FORGOTTEN_MS;
     await this.#pool.ask(sql`delete from ${this.#schema.server}
       where id = ${this.server} or seen < ${forgotten}::bigint`);
