@@ -22,6 +22,7 @@ import { type Listening, type ListenOptions, listen } from './http/listen.js';
 import { Metrics } from './http/metrics.js';
 import { ACCOUNT_NAMES } from './mongo/auth/users.js';
 import { type MongoOptions, serveMongo } from './mongo/face.js';
+import { operations as mongoOperations } from './mongo/struck.js';
 import { isLoopback, type StartOptions, withDefaults } from './options.js';
 import { Scripts } from './script/scripts.js';
 import { Budgets } from './throughput/budgets.js';
@@ -82,7 +83,7 @@ export async function start(given: StartOptions = {}): Promise<Mayfly> {
       catalog,
       documents,
       budgets,
-      faults: new Faults(operations),
+      faults: new Faults([...operations, ...mongoOperations]),
       purger,
       keys,
       metrics: new Metrics(),
@@ -134,13 +135,14 @@ function openScripts(timeMs: number, closing: (() => Promise<void> | void)[]): S
 
 async function openMongo(
   options: ReturnType<typeof withDefaults>,
-  parts: Omit<MongoOptions, 'host' | 'port' | 'tls' | 'data' | 'personality'>,
+  parts: Omit<MongoOptions, 'host' | 'port' | 'tls' | 'data' | 'personality' | 'testCommands'>,
 ): Promise<
   { readonly port: number; drain(deadline: Promise<unknown>): Promise<void> } | undefined
 > {
-  const { mongoPort, host, tls, data, mongoTopology } = options;
+  const { mongoPort, host, tls, data, mongoTopology, mongoTestCommands: testCommands } = options;
   if (mongoPort === 'off') return undefined;
-  return serveMongo({ ...parts, host, tls, data, port: mongoPort, personality: mongoTopology });
+  const place = { host, tls, data, port: mongoPort };
+  return serveMongo({ ...parts, ...place, personality: mongoTopology, testCommands });
 }
 
 function begin(load: { active: number; begun: number }): () => void {

@@ -51,6 +51,8 @@ export interface StartOptions {
   readonly mongoTopology?: 'mongos' | 'replset' | 'standalone' | undefined;
   /** T34: whether MongoDB documents may have a `ttl` of their own. Default true. */
   readonly mongoDocumentTtl?: boolean | undefined;
+  /** Whether MongoDB clients may set the fail point `failCommand`. Default false. */
+  readonly mongoTestCommands?: boolean | undefined;
   /** How long a stored procedure, a trigger or the functions of some rows may run (5000). */
   readonly scriptTimeMs?: number | undefined;
   readonly log?: Log | undefined;
@@ -84,6 +86,7 @@ export function withDefaults(given: StartOptions) {
     mongoPort: given.mongoPort ?? 'off',
     mongoTopology: given.mongoTopology ?? 'mongos',
     mongoDocumentTtl: given.mongoDocumentTtl ?? true,
+    mongoTestCommands: given.mongoTestCommands ?? false,
     tlsNames: given.tlsNames ?? [],
     allowedHosts: given.allowedHosts ?? [],
     corsOrigins: given.corsOrigins ?? [],

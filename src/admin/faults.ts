@@ -8,6 +8,7 @@ import type { AdminRequest } from './server.js';
 const FIELDS = [
   ...['operation', 'resource', 'database', 'container', 'id', 'probability', 'seed', 'skip'],
   ...['count', 'delay', 'when', 'drop', 'status', 'subStatus', 'retryAfterMs', 'headers'],
+  ...['code', 'errorLabels'],
 ];
 const DELAY_MAX_MS = 300_000;
 const HEADERS_MAX = 20;
@@ -50,7 +51,11 @@ function ruleOf(fields: Fields, operations: readonly Operation[]): FaultRule {
   const when = choiceOf(fields, 'when', ['before', 'after']) ?? 'before';
   const effect = effectOf(fields, delayMs);
   if (effect.kind === 'delay' && when === 'after') {
-    throw wrong('when', 'after', 'It needs a status or drop: a delay comes before the operation');
+    throw wrong(
+      'when',
+      'after',
+      'It needs a status, code or drop: a delay comes before the operation',
+    );
   }
   return {
     operations: operationsOf(fields.operation, operations),
@@ -72,18 +77,23 @@ function effectOf(fields: Fields, delayMs: number): FaultEffect {
   const status = numberOf(fields, 'status', 400, 599);
   if (fields.drop !== undefined) {
     if (fields.drop !== true) throw wrong('drop', fields.drop, 'It must be true');
-    for (const name of ['status', 'subStatus', 'retryAfterMs', 'headers']) {
+    for (const name of ['status', 'code', 'subStatus', 'retryAfterMs', 'headers', 'errorLabels']) {
       if (fields[name] === undefined) continue;
       throw wrong(name, fields[name], 'A connection that is dropped has no answer');
     }
     return { kind: 'drop' };
+  }
+  if (fields.code !== undefined) return errorOf(fields);
+  if (fields.errorLabels !== undefined) {
+    throw wrong('errorLabels', fields.errorLabels, 'It needs a code');
   }
   if (status === undefined) {
     for (const name of ['subStatus', 'retryAfterMs', 'headers']) {
       if (fields[name] !== undefined) throw wrong(name, fields[name], 'It needs a status');
     }
     if (delayMs > 0) return { kind: 'delay' };
-    throw failure('invalidInput', { why: 'Give a status, drop or delay: the rule does nothing.' });
+    const why = 'Give a status, code, drop or delay: the rule does nothing.';
+    throw failure('invalidInput', { why });
   }
   return {
     kind: 'answer',
@@ -91,6 +101,25 @@ function effectOf(fields: Fields, delayMs: number): FaultEffect {
     subStatus: numberOf(fields, 'subStatus', 0, 65_535) ?? SUB_STATUS[status] ?? 0,
     retryAfterMs: numberOf(fields, 'retryAfterMs', 0, 3_600_000) ?? RETRY_AFTER_MS[status],
     headers: headersOf(fields.headers),
+  };
+}
+
+/** Of MongoDB commands. */
+function errorOf(fields: Fields): FaultEffect {
+  for (const name of ['status', 'subStatus', 'headers']) {
+    if (fields[name] === undefined) continue;
+    throw wrong(name, fields[name], 'A code is for MongoDB commands, which have none');
+  }
+  const labels = fields.errorLabels;
+  const isList = Array.isArray(labels) && labels.every((each) => typeof each === 'string');
+  if (labels !== undefined && !isList) {
+    throw wrong('errorLabels', labels, 'It must be a list of texts');
+  }
+  return {
+    kind: 'error',
+    code: numberOf(fields, 'code', 1, 2 ** 31 - 1) ?? 0,
+    errorLabels: labels as readonly string[] | undefined,
+    retryAfterMs: numberOf(fields, 'retryAfterMs', 0, 3_600_000),
   };
 }
 

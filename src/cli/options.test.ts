@@ -36,6 +36,7 @@ test('told nothing, it has defaults', () => {
     mongoPort: 10_255,
     mongoTopology: 'mongos',
     mongoDocumentTtl: true,
+    mongoTestCommands: false,
     scriptTimeMs: undefined,
     logLevel: 'info',
   });
@@ -56,6 +57,7 @@ test('every option is taken from the command line and from the environment', () 
     ['mongo-port', 'off', 'mongoPort', 'off'],
     ['mongo-topology', 'replset', 'mongoTopology', 'replset'],
     ['mongo-document-ttl', 'off', 'mongoDocumentTtl', false],
+    ['mongo-test-commands', 'true', 'mongoTestCommands', true],
     ['data', ':memory:', 'data', ':memory:'],
     ['key', KEY, 'key', KEY],
     ['secondary-key', KEY, 'secondaryKey', KEY],

@@ -42,6 +42,7 @@ export const optionTable: readonly Option[] = [
   { name: 'mongo-port',              value: 'N|off',              help: 'port for MongoDB clients, 0 picks a free one (10255; with --port 0: 0)' },
   { name: 'mongo-topology',          value: 'mongos|replset|standalone', help: 'what MongoDB clients are told they talk to (mongos)' },
   { name: 'mongo-document-ttl',      value: 'on|off',             help: "whether a MongoDB document's own ttl counts (on)" },
+  { name: 'mongo-test-commands',     value: undefined,            help: 'MongoDB clients may set the fail point failCommand' },
   { name: 'script-time',             value: 'TIME',               help: 'how long a script may run, such as 500ms or 5s (5s)' },
   { name: 'log-level',               value: 'debug|info|warn|error', help: 'what to log (info)' },
 ];
@@ -87,6 +88,7 @@ export function parseOptions(
     ]),
     mongoDocumentTtl:
       choiceOf('mongo-document-ttl', one('mongo-document-ttl') ?? 'on', ['on', 'off']) === 'on',
+    mongoTestCommands: truthOf('mongo-test-commands', one('mongo-test-commands')),
     scriptTimeMs: scriptTimeOf(one('script-time')),
     logLevel: choiceOf('log-level', one('log-level') ?? 'info', ['debug', 'info', 'warn', 'error']),
   };

@@ -15,7 +15,8 @@ export async function late({ rule: { delayMs } }: Fault): Promise<void> {
 
 export async function struck(fault: Fault, run: () => Promise<Reply>): Promise<Reply> {
   const { when, effect } = fault.rule;
-  if (effect.kind === 'delay') return run();
+  // Errors are for the other face.
+  if (effect.kind === 'delay' || effect.kind === 'error') return run();
   // An operation that fails by itself has its own answer to be lost.
   if (when === 'after') await run().catch(rethrowDefect);
   if (effect.kind === 'drop') throw new Dropped();

@@ -46,7 +46,17 @@ export type FaultEffect =
       readonly subStatus: number;
       readonly retryAfterMs: number | undefined;
       readonly headers: Readonly<Record<string, string>>;
+    }
+  | {
+      /** Of MongoDB commands. */
+      readonly kind: 'error';
+      readonly code: number;
+      readonly errorLabels: readonly string[] | undefined;
+      readonly retryAfterMs: number | undefined;
     };
+
+/** The resource of MongoDB commands: rules strike them where they name it, or the command. */
+const MONGO = 'mongo';
 
 export interface Fault {
   readonly id: string;
@@ -124,6 +134,7 @@ function isUsedUp({ rule, hits }: Fault): boolean {
 }
 
 function canMatch(rule: FaultRule, { name, resource, names, hasId }: Operation): boolean {
+  if (!fits(rule, resource)) return false;
   if (rule.operations && !rule.operations.includes(name)) return false;
   if (rule.resource !== undefined && rule.resource !== resource) return false;
   if (rule.database !== undefined && names < 1) return false;
@@ -133,12 +144,19 @@ function canMatch(rule: FaultRule, { name, resource, names, hasId }: Operation):
 
 function matches(rule: FaultRule, { operation, resource, names }: Target): boolean {
   return (
+    fits(rule, resource) &&
     (rule.operations === undefined || rule.operations.includes(operation)) &&
     (rule.resource === undefined || rule.resource === resource) &&
     (rule.database === undefined || rule.database === names[0]) &&
     (rule.container === undefined || rule.container === names[1]) &&
     (rule.id === undefined || rule.id === names.at(-1))
   );
+}
+
+/** Statuses are for the REST API, codes for MongoDB, of which rules have to speak. */
+function fits({ effect, operations, resource: named }: FaultRule, resource: string): boolean {
+  if (resource !== MONGO) return effect.kind !== 'error';
+  return effect.kind !== 'answer' && (operations !== undefined || named === MONGO);
 }
 
 /** Numbers in [0, 1) that are the same for the same seed: mulberry32. */

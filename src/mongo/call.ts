@@ -1,6 +1,7 @@
 // One command on its way through the face: what it says, who says it, and what it may use.
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
+import type { Faults } from '../http/faults.js';
 import type { Budgets } from '../throughput/budgets.js';
 import type { Clock } from '../time/clock.js';
 import type { Entropy } from '../time/entropy.js';
@@ -9,6 +10,7 @@ import type { Bytes, Document, ObjectId } from '../value/bson/value.js';
 import type { Conversation } from './auth/scram.js';
 import type { Login, Users } from './auth/users.js';
 import type { Cursors } from './cursors.js';
+import type { FailPoint } from './fail-point.js';
 import type { Sessions } from './sessions.js';
 import type { Transaction } from './transaction.js';
 
@@ -31,6 +33,9 @@ export interface Mongo {
   readonly personality: Personality;
   readonly data: string;
   readonly counters: Counters;
+  /** Only on servers that were started for tests. */
+  readonly failPoint: FailPoint | undefined;
+  readonly faults: Faults;
   /** Settled when the server winds down. */
   readonly stopping: Promise<unknown>;
   /** Where the server listens. */

@@ -1,6 +1,7 @@
 // The MongoDB face, put together: a port, and what all its connections share.
 import type { Catalog } from '../catalog/catalog.js';
 import type { Documents } from '../documents/documents.js';
+import type { Faults } from '../http/faults.js';
 import type { Keys } from '../http/keys.js';
 import type { Budgets } from '../throughput/budgets.js';
 import { type Clock, every, stopwatch } from '../time/clock.js';
@@ -9,6 +10,7 @@ import { ObjectId } from '../value/bson/value.js';
 import { Users } from './auth/users.js';
 import type { Client, Mongo, Personality } from './call.js';
 import { Cursors } from './cursors.js';
+import { FailPoint } from './fail-point.js';
 import { connectionWork, type ReportDefect } from './server.js';
 import { Sessions } from './sessions.js';
 import { type Listening, type ListenOptions, listen } from './wire/listen.js';
@@ -23,6 +25,9 @@ export interface MongoOptions extends Omit<ListenOptions, 'begin'> {
   readonly version: string;
   readonly data: string;
   readonly personality: Personality;
+  readonly faults: Faults;
+  /** Whether clients may set fail points. */
+  readonly testCommands: boolean;
   readonly report: ReportDefect;
   /** Told of each request: when it begins, and by the answer when it ends. */
   readonly busy: () => () => void;
@@ -57,6 +62,8 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     version,
     data,
     personality,
+    failPoint: options.testCommands ? new FailPoint() : undefined,
+    faults: options.faults,
     counters: { since: stopwatch(), requests: 0, operations: new Map() },
     stopping,
     address: () => ({ host: options.host, port }),

@@ -34,12 +34,13 @@ export function meteredFor(mongo: Mongo, client: Client): Mongo {
   return { ...mongo, documents: { ...documents, engine } };
 }
 
-/** Programs take the time to wait from this text. */
 export function throttledFailure({ retryAfterMs, message, kind }: Throttled): MongoError {
-  const status = `Response status code does not indicate success: TooManyRequests (${kind.status})`;
-  const details = `${status}; Substatus: ${kind.subStatus}; Reason: ({ Errors: [${message}] })`;
-  return mongoFailure(
-    'TooManyRequests',
-    `Error=16500, RetryAfterMs=${retryAfterMs}, Details='${details}'`,
-  );
+  return mongoFailure('TooManyRequests', throttledText(retryAfterMs, message, kind.subStatus));
+}
+
+/** Programs take the time to wait from it. */
+export function throttledText(retryAfterMs: number, why: string, subStatus = 3200): string {
+  const status = 'Response status code does not indicate success: TooManyRequests (429)';
+  const details = `${status}; Substatus: ${subStatus}; Reason: ({ Errors: [${why}] })`;
+  return `Error=16500, RetryAfterMs=${retryAfterMs}, Details='${details}'`;
 }

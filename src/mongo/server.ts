@@ -9,19 +9,21 @@ import { validateDocument } from '../value/bson/validate.js';
 import { type Bytes, type Document, isDocument, type Value } from '../value/bson/value.js';
 import { encodeDocument } from '../value/bson/write.js';
 import { MayflyError } from '../value/errors.js';
-import { MongoError, mongoCodes, mongoFailure } from '../value/mongo-errors.js';
+import { codeNameOf, MongoError, mongoFailure } from '../value/mongo-errors.js';
 import { authorize } from './authorize.js';
 import type { Call, Client, Mongo, Reply, TimeLimit } from './call.js';
 import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
+import { labelsOf } from './error-labels.js';
 import { asInteger, asNumber } from './fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { sessionOf } from './session-id.js';
 import type { Session } from './sessions.js';
+import { LabelledError, unlessStruck } from './struck.js';
 import { noSuch } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
-import type { Request, Sequence } from './wire/message.js';
+import { ProtocolError, type Request, type Sequence } from './wire/message.js';
 import { StatementError } from './write-errors.js';
 
 /** Arrays of documents, which are used as they came and never decoded with the command. */
@@ -69,14 +71,18 @@ async function answer(mongo: Mongo, client: Client, request: Request, report: Re
     const { name } = call;
     count(mongo, name);
     const command = commandOf(call, request);
-    const reply = await runOnce(call, command);
+    const run = call;
+    const reply = await unlessStruck(call, () => runOnce(run, command));
     call.time.stop();
     return { command: name, bytes: encode(reply) };
   } catch (error) {
+    // Not to be answered at all.
+    if (error instanceof ProtocolError) throw error;
     const failure = failureOf(error, report, call?.name ?? '');
+    const labels = failure instanceof LabelledError ? failure.labels : labelsOf(failure.code, call);
     return {
       command: call?.name ?? '',
-      bytes: encode(errorReply(failure, labelsOf(failure, call), extraOf(failure))),
+      bytes: encode(errorReply(failure, labels, extraOf(failure))),
     };
   }
 }
@@ -275,22 +281,8 @@ function ofOtherFace(error: MayflyError): MongoError {
   }
 }
 
-/** Whether the client may begin its transaction anew. */
-const TRANSIENT: ReadonlySet<number> = new Set([
-  ...[mongoCodes.WriteConflict, mongoCodes.NoSuchTransaction, mongoCodes.TransactionAborted],
-]);
-
-function labelsOf(error: MongoError, call: Call | undefined): readonly string[] {
-  const isPart = call?.command.get('autocommit') === false;
-  return isPart && TRANSIENT.has(error.code) ? ['TransientTransactionError'] : [];
-}
-
 function extraOf(error: MongoError): Readonly<Record<string, Value>> {
   return error instanceof StatementError ? error.extra : {};
-}
-
-function codeNameOf(code: number): string {
-  return Object.entries(mongoCodes).find(([, each]) => each === code)?.[0] ?? `Location${code}`;
 }
 
 function count({ counters }: Mongo, name: string): void {

@@ -4,6 +4,8 @@
 export const mongoCodes = {
   InternalError: 1,
   BadValue: 2,
+  HostUnreachable: 6,
+  HostNotFound: 7,
   FailedToParse: 9,
   UserNotFound: 11,
   Unauthorized: 13,
@@ -39,6 +41,8 @@ export const mongoCodes = {
   IndexOptionsConflict: 85,
   IndexKeySpecsConflict: 86,
   OperationFailed: 96,
+  NetworkTimeout: 89,
+  ShutdownInProgress: 91,
   UnsatisfiableWriteConcern: 100,
   WriteConflict: 112,
   CommandNotSupported: 115,
@@ -50,7 +54,9 @@ export const mongoCodes = {
   InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
   InvalidIndexSpecificationOption: 197,
+  PrimarySteppedDown: 189,
   NoSuchSession: 206,
+  FailPointSetFailed: 213,
   IllegalOpMsgFlag: 223,
   QueryFeatureNotAllowed: 224,
   TransactionTooOld: 225,
@@ -60,6 +66,7 @@ export const mongoCodes = {
   NoSuchTransaction: 251,
   TransactionCommitted: 256,
   InvalidResumeToken: 260,
+  ExceededTimeLimit: 262,
   OperationNotSupportedInTransaction: 263,
   ChangeStreamFatalError: 280,
   ChangeStreamHistoryLost: 286,
@@ -70,12 +77,18 @@ export const mongoCodes = {
   APIDeprecationError: 324,
   MechanismUnavailable: 334,
   UnsupportedOpQueryCommand: 352,
+  SocketException: 9001,
+  NotWritablePrimary: 10107,
   BSONObjectTooLarge: 10334,
   DuplicateKey: 11000,
   CursorInUse: 12051,
+  InterruptedAtShutdown: 11600,
   Interrupted: 11601,
+  InterruptedDueToReplStateChange: 11602,
   MergeStageNoMatchingDocument: 13113,
   DatabaseDifferCase: 13297,
+  NotPrimaryNoSecondaryOk: 13435,
+  NotPrimaryOrSecondary: 13436,
   TooManyRequests: 16500,
 } as const;
 
@@ -95,6 +108,10 @@ export class MongoError extends Error {
 
 export function mongoFailure(name: MongoCodeName, text: string): MongoError {
   return new MongoError(mongoCodes[name], name, text);
+}
+
+export function codeNameOf(code: number): string {
+  return Object.entries(mongoCodes).find(([, each]) => each === code)?.[0] ?? `Location${code}`;
 }
 
 /** Failures that the server knows by number only; the number is what clients and tests look at. */

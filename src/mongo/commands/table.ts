@@ -34,6 +34,7 @@ import {
   validate,
 } from './diagnostics.js';
 import { explain } from './explain.js';
+import { configureFailPoint } from './fail-point.js';
 import { find, getMore, killCursors } from './find.js';
 import { findAndModify } from './find-and-modify.js';
 import { hello } from './hello.js';
@@ -152,5 +153,6 @@ export const commands: Readonly<Record<string, Command>> = {
   top:              { needs: 'monitor', onAdmin: true, run: top },
   profile:          { needs: 'monitor', run: profile },
   getDefaultRWConcern: { needs: 'login', onAdmin: true, run: getDefaultRWConcern },
+  configureFailPoint: { needs: 'manage', onAdmin: true, run: configureFailPoint },
   replSetGetStatus: { needs: 'login',   onAdmin: true, run: replSetGetStatus },
 };
