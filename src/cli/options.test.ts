@@ -57,7 +57,6 @@ test('every option is taken from the command line and from the environment', () 
     ['mongo-port', 'off', 'mongoPort', 'off'],
     ['mongo-topology', 'replset', 'mongoTopology', 'replset'],
     ['mongo-document-ttl', 'off', 'mongoDocumentTtl', false],
-    ['mongo-test-commands', 'true', 'mongoTestCommands', true],
     ['data', ':memory:', 'data', ':memory:'],
     ['key', KEY, 'key', KEY],
     ['secondary-key', KEY, 'secondaryKey', KEY],

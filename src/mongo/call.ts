@@ -54,6 +54,8 @@ export interface Client {
   readonly remote: string;
   application: string;
   hasSaidHello: boolean;
+  /** Whether the last command was a question for how things stand, to be answered ever again. */
+  goesOn: boolean;
   login: Login | undefined;
   conversation: PendingLogin | undefined;
   last: LastRequest | undefined;

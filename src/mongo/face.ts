@@ -108,6 +108,7 @@ function newClient(id: number, remote: string): Client {
     remote,
     application: '',
     hasSaidHello: false,
+    goesOn: false,
     login: undefined,
     conversation: undefined,
     last: undefined,

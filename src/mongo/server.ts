@@ -60,6 +60,7 @@ export function connectionWork(
         errorReply(new MongoError(code, codeNameOf(code), text), []) as ReadonlyMap<string, Value>,
       ),
     isTrusted: () => client.login !== undefined,
+    goesOn: () => client.goesOn,
     report: (error) => report(error, ''),
   };
 }
@@ -106,6 +107,7 @@ function readCall(mongo: Mongo, client: Client, request: Request): Call {
   }
   const at = mongo.clock.now();
   client.charge = 0;
+  client.goesOn = false;
   const documents = (field: string) => arrays.get(field);
   const time = timeLimit(name, command.get('maxTimeMS'));
   return {

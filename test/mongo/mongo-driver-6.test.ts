@@ -98,3 +98,23 @@ test('T29, T31: a life of its own', async () => {
   server.clock.advance(10_000);
   assert.deepEqual(await collection.find().toArray(), []);
 });
+
+test('its monitor is told again and again how things stand, without asking', async () => {
+  const monitored = new MongoClient(server.url, {
+    heartbeatFrequencyMS: 500,
+    serverSelectionTimeoutMS: 5000,
+  });
+  const failures: unknown[] = [];
+  monitored.on('serverHeartbeatFailed', ({ failure }) => failures.push(failure));
+  const awaited = new Promise<void>((resolve) => {
+    let left = 2;
+    monitored.on('serverHeartbeatSucceeded', (event) => {
+      if (event.awaited) left -= 1;
+      if (left === 0) resolve();
+    });
+  });
+  await monitored.db('six').command({ ping: 1 });
+  await awaited;
+  assert.deepEqual(failures, []);
+  await monitored.close();
+});

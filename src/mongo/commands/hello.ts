@@ -74,12 +74,13 @@ function noteClient({ client, command }: Call): void {
 }
 
 /** A monitor that knows how things stand is answered when its time is up. */
-async function awaitChange({ command, mongo }: Call): Promise<void> {
+async function awaitChange({ command, mongo, client }: Call): Promise<void> {
   const known = command.get('topologyVersion');
   const wait = command.get('maxAwaitTimeMS');
   if (!isDocument(known) || wait === undefined) return;
   const id = known.get('processId');
   if (!(id instanceof ObjectId) || id.toString() !== mongo.processId.toString()) return;
+  client.goesOn = true;
   await Promise.race([rest(Math.min(asNumber(wait), AWAIT_MS_MAX)), mongo.stopping]);
 }
 

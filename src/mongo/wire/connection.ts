@@ -27,6 +27,8 @@ export interface ConnectionWork {
   /** A reply to a message that is refused as such; the connection is closed behind it. */
   refusal(code: number, text: string): Uint8Array;
   isTrusted(): boolean;
+  /** Whether the last request is answered again and again, if the client takes that. */
+  goesOn(): boolean;
   report(error: unknown): void;
 }
 
@@ -130,11 +132,23 @@ export class Connection {
       await this.#send(writeMessage(this.#nextId(), requestId, document));
       return;
     }
-    const document = await this.#work.answer(request);
-    if (document === undefined || request.isSilent) return;
-    const write = request.kind === 'query' ? writeReply : writeMessage;
-    const reply = write(this.#nextId(), requestId, document);
-    await this.#send(compressor === undefined ? reply : await pack(reply, compressor));
+    await this.#answer(request, compressor);
+  }
+
+  async #answer(request: Request, compressor: number | undefined): Promise<void> {
+    let responseTo = request.requestId;
+    for (let goesOn = true; goesOn && !this.#socket.destroyed; ) {
+      const document = await this.#work.answer(request);
+      if (document === undefined || request.isSilent) return;
+      goesOn = request.takesMore && this.#work.goesOn() && !this.#isEnding;
+      const id = this.#nextId();
+      const reply =
+        request.kind === 'query'
+          ? writeReply(id, responseTo, document)
+          : writeMessage(id, responseTo, document, goesOn);
+      responseTo = id;
+      await this.#send(compressor === undefined ? reply : await pack(reply, compressor));
+    }
   }
 
   #nextId(): number {

@@ -18,7 +18,7 @@ const DOCUMENT_BYTES_MIN = 5;
 const SEQUENCES_MAX = 8;
 
 export const Op = { reply: 1, query: 2004, compressed: 2012, message: 2013 } as const;
-const Flag = { checksum: 1, moreToCome: 2 } as const;
+const Flag = { checksum: 1, moreToCome: 2, exhaustAllowed: 0x10000 } as const;
 /** Bits that a server must know to understand the message. */
 const REQUIRED_FLAGS = 0xffff;
 
@@ -50,6 +50,8 @@ export interface Request {
   readonly sequences: readonly Sequence[];
   /** The client waits for no reply, and must get none. */
   readonly isSilent: boolean;
+  /** The client takes further replies without asking again. */
+  readonly takesMore: boolean;
   /** Of an OP_QUERY, the database it was sent to. */
   readonly database: string | undefined;
 }
@@ -70,11 +72,16 @@ export function readRequest(opcode: number, requestId: number, bytes: Buffer): R
 }
 
 /** One document in a section of kind 0. */
-export function writeMessage(requestId: number, responseTo: number, document: Uint8Array): Buffer {
+export function writeMessage(
+  requestId: number,
+  responseTo: number,
+  document: Uint8Array,
+  hasMore = false,
+): Buffer {
   const length = HEADER_BYTES + 5 + document.length;
   const bytes = Buffer.allocUnsafe(length);
   writeHeader(bytes, requestId, responseTo, Op.message);
-  bytes.writeInt32LE(0, HEADER_BYTES);
+  bytes.writeInt32LE(hasMore ? Flag.moreToCome : 0, HEADER_BYTES);
   bytes[HEADER_BYTES + 4] = 0;
   bytes.set(document, HEADER_BYTES + 5);
   return bytes;
@@ -130,7 +137,8 @@ function readMessage(requestId: number, bytes: Buffer): Request {
   }
   if (!body) throw new ProtocolError('a message without a command');
   const isSilent = (flags & Flag.moreToCome) !== 0;
-  return { requestId, kind: 'message', body, sequences, isSilent, database: undefined };
+  const takesMore = (flags & Flag.exhaustAllowed) !== 0;
+  return { requestId, kind: 'message', body, sequences, isSilent, takesMore, database: undefined };
 }
 
 const CHECKSUM_BYTES = 4;
@@ -169,7 +177,8 @@ function readQuery(requestId: number, bytes: Buffer): Request {
   if (nameEnd < 0) throw new ProtocolError('a query without a collection');
   const [database = ''] = bytes.toString('utf8', HEADER_BYTES + 4, nameEnd).split('.', 1);
   const body = documentAt(bytes, nameEnd + 9, bytes.length);
-  return { requestId, kind: 'query', body, sequences: [], isSilent: false, database };
+  const [isSilent, takesMore] = [false, false];
+  return { requestId, kind: 'query', body, sequences: [], isSilent, takesMore, database };
 }
 
 /** Only its outline is checked here: a length that fits, and the zero at its end. */
