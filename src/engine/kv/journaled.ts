@@ -27,12 +27,12 @@ import { Overlaid, type View } from './overlay.js';
 import { KEY_BYTES_MAX, type Snapshot, type Store, type Write } from './store.js';
 
 /** A layer goes down when it has so many keys, so much in its file, or such an age. */
-const SETTLED_KEYS = 4000;
-const SETTLED_BYTES = 4_194_304;
-const SETTLED_MS = 500;
+const SETTLED_KEYS = 12_000;
+const SETTLED_BYTES = 8_388_608;
+const SETTLED_MS = 1000;
 /** Writers wait while the active layer is this large and the one before it is not down yet. */
-const KEYS_MAX = 8000;
-const BYTES_MAX = 16_777_216;
+const KEYS_MAX = 24_000;
+const BYTES_MAX = 33_554_432;
 /** Less than a millisecond's worth. */
 const KEYS_PER_TURN = 1000;
 
@@ -238,21 +238,18 @@ export class JournaledStore extends Overlaid implements Store {
    * parts the store has of it.
    */
   async #storeLayer(layer: Layer, state: JournalState): Promise<void> {
-    const writes = layer.latest();
     const number: Write = [journalKey(), encodeState(state)];
-    if (writes.length <= KEYS_PER_TURN) return this.#store.write([...writes, number]);
     let failed: Error | undefined;
-    const parts: Promise<void>[] = [];
-    for (let from = 0; from < writes.length; from += KEYS_PER_TURN) {
-      if (from > 0) await breathe();
-      const part = this.#store.write(writes.slice(from, from + KEYS_PER_TURN));
-      parts.push(
-        part.catch((error: Error) => {
+    const stored: Promise<void>[] = [];
+    for (const part of layer.parts(KEYS_PER_TURN)) {
+      stored.push(
+        this.#store.write(part).catch((error: Error) => {
           failed ??= error;
         }),
       );
+      await breathe();
     }
-    await Promise.all(parts);
+    await Promise.all(stored);
     if (failed) throw failed;
     await this.#store.write([number]);
   }

@@ -31,6 +31,8 @@ import type { Key } from './store.js';
 
 export const SERIAL_BYTES = 6;
 export const PREFIX_BYTES = 5;
+/** A version of the rules and the hash of a path. */
+export const PATH_BYTES = 10;
 const PARTITION_BYTES_MAX = 256;
 const VALUES_BYTES_MAX = 512;
 
@@ -199,6 +201,10 @@ export function isReadBack(key: Key): boolean {
     code !== table.partition &&
     code !== table.expiry
   );
+}
+/** How much the keys of a table have in common; in the index over paths, those of one path. */
+export function commonBytes(code: number): number {
+  return code === table.path ? PREFIX_BYTES + PATH_BYTES : PREFIX_BYTES;
 }
 export const tableCode = (name: Table): number => table[name];
 export const serialAtEnd = (key: Key): Serial =>

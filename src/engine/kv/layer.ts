@@ -1,5 +1,6 @@
 // Writes that are in the journal and not in the store below yet, by key and in order. Nothing is
 // ever taken out of a layer: it goes as a whole, when the store below has all of it.
+import { commonBytes, PREFIX_BYTES } from './keys.js';
 import type { Key, Write } from './store.js';
 
 /** A written value, or a removal, and the number of the record that brought it. */
@@ -51,8 +52,45 @@ export class Layer {
     return version;
   }
 
-  latest(): Write[] {
-    return Array.from(this.#versions.values(), ({ key, value }) => [key, value] as const);
+  /**
+   * All of it, in parts of a bounded size. Neighbours come together: a store takes them with far
+   * less work than the same keys as they were written. Each part is sorted when it is asked for,
+   * so that nobody is held up by the whole.
+   */
+  *parts(keysMax: number): Generator<Write[]> {
+    let part: string[] = [];
+    for (const names of this.#groups()) {
+      for (let from = 0; from < names.length; from += keysMax) {
+        const piece = names.slice(from, from + keysMax).sort();
+        if (part.length + piece.length > keysMax) {
+          yield this.#writesOf(part);
+          part = [];
+        }
+        part.push(...piece);
+      }
+    }
+    if (part.length > 0) yield this.#writesOf(part);
+  }
+
+  /** Names of one table, and in the index over paths those of one path. */
+  #groups(): string[][] {
+    const groups = new Map<string, string[]>();
+    for (const name of this.#versions.keys()) {
+      const start = name.slice(0, commonBytes(name.charCodeAt(PREFIX_BYTES - 1)));
+      const group = groups.get(start);
+      if (group) group.push(name);
+      else groups.set(start, [name]);
+    }
+    return Array.from(groups.keys())
+      .sort()
+      .map((start) => groups.get(start) as string[]);
+  }
+
+  #writesOf(names: readonly string[]): Write[] {
+    return names.map((name) => {
+      const { key, value } = this.#versions.get(name) as Version;
+      return [key, value];
+    });
   }
 
   /** Where the first name lies that is not before this one. */

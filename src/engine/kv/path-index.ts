@@ -19,13 +19,13 @@ import {
   ruleTree,
   sortableBytes,
 } from '../indexing.js';
-import { PREFIX_BYTES, prefix, SERIAL_BYTES, type Slot, writeSerial } from './keys.js';
+import { PATH_BYTES, PREFIX_BYTES, prefix, SERIAL_BYTES, type Slot, writeSerial } from './keys.js';
 import { nodeAt, PathNode, rootPath } from './path-tree.js';
 import { pointEntries, wordEntries } from './search-index.js';
 import type { Key } from './store.js';
 
-const HASH_BYTES = 8;
 const VERSION_BYTES = 2;
+const HASH_BYTES = PATH_BYTES - VERSION_BYTES;
 
 /** The keys of all entries of a document, each of them once. */
 export function pathEntries(
