@@ -9,6 +9,7 @@ const accepted: readonly (readonly [name: string, truths: string])[] = [
   ['IS_DEFINED', '-nbfsao'],
   ['IS_NULL', '-n-----'],
   ['IS_BOOL', '--b----'],
+  ['IS_BOOLEAN', '--b----'],
   ['IS_NUMBER', '---f---'],
   ['IS_FINITE_NUMBER', '---f---'],
   ['IS_INTEGER', '-------'],

@@ -5,7 +5,9 @@ import { isInt64 } from './integers.js';
 
 export const typeCheckFunctions: FunctionTable = {
   IS_ARRAY: check((value) => Array.isArray(value)),
-  IS_BOOL: check((value) => typeof value === 'boolean'),
+  IS_BOOL: check(isBoolean),
+  // The SDK for Java writes this when it goes on with ORDER BY over several ranges.
+  IS_BOOLEAN: check(isBoolean),
   IS_DATETIME: check((value) => typeof value === 'string' && parseDateTime(value) !== undefined),
   IS_DEFINED: check((value) => value !== undefined),
   IS_FINITE_NUMBER: check((value) => Number.isFinite(value)),
@@ -19,6 +21,10 @@ export const typeCheckFunctions: FunctionTable = {
 
 function check(test: (value: unknown) => boolean) {
   return fn<readonly [unknown]>(['maybe'], ([value]) => test(value));
+}
+
+function isBoolean(value: unknown): boolean {
+  return typeof value === 'boolean';
 }
 
 function isContainer(value: unknown): boolean {
