@@ -116,25 +116,31 @@ function partitionKey(
   throw failure('partitionKeyTooFew');
 }
 
+/** The physical range that a request names; some clients write `containerRid,rangeId`. */
+export function namedRange(headers: IncomingHttpHeaders): number | undefined {
+  const text = header(headers, 'x-ms-documentdb-partitionkeyrangeid');
+  if (text === undefined || text === '') return undefined;
+  const match = /^(?:[^,]*,)?(\d{1,9})$/.exec(text);
+  if (!match) throw failure('rangeIdInvalid', { value: text });
+  return Number(match[1]);
+}
+
 /**
- * Some clients write `containerRid,rangeId`. A range that was split is gone, but can be answered
- * for: together its children still are what it was.
+ * A range that was split is gone, but can be answered for: together its children still are what
+ * it was.
  */
 function rangeSpan(
   headers: IncomingHttpHeaders,
   container: StoredContainer,
   goneRanges: 'refused' | 'answered',
 ): EpkSpan | undefined {
-  const text = header(headers, 'x-ms-documentdb-partitionkeyrangeid');
-  if (text === undefined || text === '') return undefined;
-  const match = /^(?:([^,]*),)?(\d{1,9})$/.exec(text);
-  if (!match) throw failure('rangeIdInvalid', { value: text });
-  const id = Number(match[2]);
+  const id = namedRange(headers);
+  if (id === undefined) return undefined;
   const isMeant = (range: PartitionRange) =>
     range.id === id || (goneRanges === 'answered' && range.parents.includes(id));
   const [first, ...more] = container.ranges.filter(isMeant);
   if (first) return { from: first.from, to: (more.at(-1) ?? first).to };
-  throw failure('rangeGone', { id: match[2] ?? '', rid: containerRid(container) });
+  throw failure('rangeGone', { id, rid: containerRid(container) });
 }
 
 function epkSpan(headers: IncomingHttpHeaders): EpkSpan | undefined {

@@ -5,6 +5,7 @@ import { breathe, stopwatch } from '../time/clock.js';
 import { MayflyError } from '../value/errors.js';
 import type { Frame } from './compile.js';
 import { compile, compileRows } from './evaluate.js';
+import { rowText } from './exact-digits.js';
 import type { Value } from './function.js';
 import { countExpressions, type Query, ROOT } from './logical.js';
 import { noWork, type PageBuilder, type PageRequest, type RowText } from './page.js';
@@ -172,7 +173,7 @@ export class RowSource {
     return this.eachRow(item, () => {
       if (asStored) return take(() => item.doc.bytes);
       const value = this.project(this.frame);
-      return value === undefined ? true : take(() => JSON.stringify(value));
+      return value === undefined ? true : take(() => rowText(value, item.doc.bytes));
     });
   }
 

@@ -41,6 +41,8 @@ const ROWS: readonly (readonly [string, Told, string])[] = [
   ['SELECT 1', {}, ''],
   ['SELECT (SELECT VALUE COUNT(1) FROM x IN c.list) AS n FROM c', {}, ''],
 
+  ['SELECT TOP 0 * FROM c ORDER BY c.a', {}, ''],
+  ['SELECT VALUE c.a FROM c OFFSET 3 LIMIT 0', { hasSelectValue: true }, ''],
   [
     'SELECT * FROM c ORDER BY c.a',
     { orderBy: [up('c.a')] },
@@ -100,11 +102,7 @@ const ROWS: readonly (readonly [string, Told, string])[] = [
     { offset: 7, limit: 3 },
     'SELECT c.a FROM c WHERE (c.b > @p) OFFSET 0 LIMIT 10',
   ],
-  [
-    'SELECT * FROM c ORDER BY c.a OFFSET 4 LIMIT 0',
-    { orderBy: [up('c.a')], offset: 4, limit: 0 },
-    `SELECT c._rid, [{"item": c.a}] AS orderByItems, c AS payload FROM c WHERE (${FILTER}) ORDER BY c.a OFFSET 0 LIMIT 4`,
-  ],
+  ['SELECT * FROM c ORDER BY c.a OFFSET 4 LIMIT 0', {}, ''],
   [
     'SELECT * FROM c OFFSET 2147483647 LIMIT 2147483647',
     { offset: 2147483647, limit: 2147483647 },

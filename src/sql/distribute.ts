@@ -43,6 +43,8 @@ export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean
   const counts = countsOf(query, lowered);
   const properties = propertiesOf(query);
   const aggregate = valueAggregate(query.select);
+  // Told of TOP 0, some clients ask for pages of no rows; each partition knows that there are none.
+  if (counts.top === 0 || counts.limit === 0) return asItIs(query);
   const isGrouped = query.groupBy.length > 0 || aggregate !== undefined || properties.length > 0;
   const isOrdered = query.orderBy.length > 0;
   const isWhole = isPinned && !isGrouped && !isOrdered && !query.distinct;
@@ -67,7 +69,7 @@ export function distribute(query: SelectQuery, lowered: Query, isPinned: boolean
   };
 }
 
-/** One partition has all the rows and does all the work. */
+/** One partition has all the rows, or each has none: there is nothing to put together. */
 export function asItIs({ select }: SelectQuery): Distribution {
   return {
     distinct: 'none',

@@ -70,6 +70,7 @@ const but = (...names: readonly string[]) => CHECKED.filter((name) => !names.inc
 const typeChecks: Family = {
   IS_ARRAY: check(['IS_ARRAY(c.arr)'], calls('IS_ARRAY', but('c.arr'))),
   IS_BOOL: check(['IS_BOOL(c.t)'], calls('IS_BOOL', but('c.t'))),
+  IS_BOOLEAN: check(['IS_BOOLEAN(c.t)'], calls('IS_BOOLEAN', but('c.t'))),
   IS_NULL: check(['IS_NULL(c.z)'], calls('IS_NULL', but('c.z'))),
   IS_NUMBER: check(['IS_NUMBER(c.i)', 'IS_NUMBER(c.n)'], calls('IS_NUMBER', but('c.i'))),
   IS_OBJECT: check(['IS_OBJECT(c.o)'], calls('IS_OBJECT', but('c.o'))),

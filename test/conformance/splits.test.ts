@@ -119,6 +119,22 @@ describe('on the wire', () => {
     });
   }
 
+  test('a query of an SDK about a range that is gone is answered, with the token of that range', async () => {
+    const box = await server.box();
+    ok(await box.create({ id: '1', pk: 'a' }), 201);
+    ok(await split(box), 200);
+    const correlated = '2b3c0f5e-7c1d-4d4e-9a0b-1c2d3e4f5a6b';
+    const sdk = {
+      'x-ms-documentdb-isquery': 'true',
+      'x-ms-cosmos-correlated-activityid': correlated,
+    };
+    const asked = { body: { query: 'SELECT * FROM c' }, headers: { [RANGE]: '0', ...sdk } };
+    const reply = ok(await server.send('POST', `${box.path}/docs`, asked), 200);
+    assert.equal(documents(reply).length, 1);
+    assert.equal(headerOf(reply, 'x-ms-session-token'), '0:-1#1');
+    ok(await box.read('1', 'a', { 'x-ms-session-token': '0:-1#1' }), 200);
+  });
+
   test('a session goes on: tokens of the parent still count', async () => {
     const box = await server.box();
     const token = headerOf(ok(await box.create({ id: '1', pk: 'a' }), 201), 'x-ms-session-token');

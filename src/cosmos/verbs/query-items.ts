@@ -2,7 +2,7 @@
 import { queryCharge, queryItems as run } from '../../documents/query.js';
 import { stopwatch } from '../../time/clock.js';
 import { namePath, ownerContainer, rangesIn } from '../find.js';
-import { scopeOf } from '../partition-header.js';
+import { namedRange, scopeOf } from '../partition-header.js';
 import { languageOf } from '../query-functions.js';
 import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
@@ -38,7 +38,9 @@ export async function queryItems(request: CosmosRequest): Promise<Reply> {
   const ranges = rangesIn(container, scope);
   const charge = queryCharge(page, ranges.length, wanted.continuation === undefined);
   const path = namePath(request, container);
-  const headers = itemHeaders(container, path, ranges, page.work.lsn, charge);
+  // Some SDKs take the token of one range and no other from what they asked of one.
+  const shown = namedRange(request.headers) ?? ranges;
+  const headers = itemHeaders(container, path, shown, page.work.lsn, charge);
   headers.push('x-ms-item-count', String(page.rows.length));
   if (page.continuation !== undefined) headers.push('x-ms-continuation', page.continuation);
   headers.push(...metricsHeaders(asked, page, { compileMs, lowerMs, totalMs: took() }));
