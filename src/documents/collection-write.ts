@@ -36,6 +36,8 @@ export interface CollectionShape {
     readonly rule: string;
     earliest(document: Bytes): number | undefined;
   }[];
+  /** Each throws where an index cannot have the document. */
+  readonly checks: readonly ((document: Bytes) => unknown)[];
   /** The place of a document; throws where it lacks a part of the shard key. */
   partitionOf(document: Bytes): PartitionKey;
 }
@@ -108,6 +110,7 @@ export function draftOf(
     const ms = earliest(document);
     if (ms !== undefined) dates.push({ rule, ms });
   }
+  for (const check of shape.checks) check(document);
   const unique = new Map<string, readonly string[]>();
   for (const { name, keysOf } of shape.unique) {
     const keys = keysOf(document);

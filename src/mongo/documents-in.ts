@@ -1,6 +1,7 @@
 // Documents as they may be stored: `_id` first and of a type that can be one, nothing where the
 // system has its own.
 import { idOf } from '../documents/collection-write.js';
+import { validationDetails } from '../mql/validation/details.js';
 import type { Entropy } from '../time/entropy.js';
 import type { Instant } from '../time/instant.js';
 import { findField, readInt32, skipValue, typeBefore } from '../value/bson/read.js';
@@ -8,7 +9,7 @@ import { BsonType, typeName } from '../value/bson/types.js';
 import { type Bytes, documentOf, isDocument, ObjectId, type Value } from '../value/bson/value.js';
 import { Writer } from '../value/bson/write.js';
 import { mongoCodes, mongoFailure } from '../value/mongo-errors.js';
-import type { Shape } from './shape.js';
+import { PLAIN_LANGUAGE, type Shape } from './shape.js';
 import { DOCUMENT_BYTES_MAX } from './wire/message.js';
 import { StatementError } from './write-errors.js';
 
@@ -94,7 +95,7 @@ export function checkValid(
   if (!validation || validation.warnsOnly || validation.matches(document)) return;
   if (validation.level === 'moderate' && before && !validation.matches(before)) return;
   const failingDocumentId: Value = idOf(document) ?? null;
-  const details = documentOf({ operatorName: 'validator', specifiedAs: validation.validator });
+  const details = validationDetails(validation.validator, document, PLAIN_LANGUAGE);
   throw new StatementError(
     mongoCodes.DocumentValidationFailure,
     'DocumentValidationFailure',

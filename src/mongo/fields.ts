@@ -67,10 +67,9 @@ export function truthOf(call: Call, name: string, absent = false): boolean {
 
 /** A whole number that is not negative. */
 export function countOf(call: Call, name: string): number | undefined {
-  const path = `${call.name}.${name}`;
-  const count = asInteger(call.command.get(name), path);
+  const count = asInteger(call.command.get(name), `${call.name}.${name}`);
   if (count !== undefined && count < 0) {
-    throw mongoLocation(51024, `BSON field '${path}' value must be >= 0, actual value '${count}'`);
+    throw mongoLocation(51024, `BSON field '${name}' value must be >= 0, actual value '${count}'`);
   }
   return count;
 }

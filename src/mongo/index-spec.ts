@@ -41,18 +41,14 @@ const READ: readonly string[] = [
 
 export function readIndex(given: Document): IndexSpec {
   const key = asDocument(given.get('key'), 'createIndexes.indexes.key');
-  if (!key)
-    throw mongoFailure(
-      'FailedToParse',
-      "The 'key' field is a required property of an index specification",
-    );
+  if (!key) throw lacking('key', given);
   const keys = readKeys(key, given);
-  const name = readName(given, key);
+  const name = readName(given);
   for (const option of given.keys()) {
     if ([...LISTED, ...SILENT, ...READ].includes(option)) continue;
     throw mongoFailure(
       'InvalidIndexSpecificationOption',
-      `The field '${option}' is not valid for an index specification. Specification: ${showValue(given)}`,
+      `Error in specification ${showValue(given)} :: caused by :: The field '${option}' is not valid for an index specification. Specification: ${showValue(given)}`,
     );
   }
   if (keys.length === 1 && keys[0]?.path === '_id' && keys[0].kind === 1) return idIndex(given);
@@ -61,7 +57,7 @@ export function readIndex(given: Document): IndexSpec {
   const partial = readPartial(given, sparse);
   const expireAfterSeconds = readSeconds(given, keys);
   checkKinds(given, keys, unique);
-  const spec: Document = documentOf({ v: int32(2), key, name });
+  const spec: Document = documentOf({ v: int32(2), key: listedKey(keys, key), name });
   if (unique) spec.set('unique', true);
   if (sparse) spec.set('sparse', true);
   if (partial) spec.set('partialFilterExpression', partial);
@@ -70,6 +66,7 @@ export function readIndex(given: Document): IndexSpec {
     const value = given.get(option);
     if (value !== undefined) spec.set(option, value);
   }
+  describeSearch(spec, keys);
   return {
     name,
     spec: base64(spec),
@@ -81,13 +78,56 @@ export function readIndex(given: Document): IndexSpec {
   };
 }
 
+/** A text index is listed under names of its own; its fields are those of its weights. */
+function listedKey(keys: readonly IndexKey[], key: Document): Document {
+  if (!keys.some(({ kind }) => kind === 'text')) return key;
+  const listed: Document = new Map();
+  for (const [path, kind] of key) {
+    if (kind !== 'text') listed.set(path, kind);
+    else if (!listed.has('_fts')) listed.set('_fts', kind).set('_ftsx', int32(1));
+  }
+  return listed;
+}
+
+/** What a text index and one over places are listed with, if the client does not say. */
+function describeSearch(spec: Document, keys: readonly IndexKey[]): void {
+  const words = keys.filter(({ kind }) => kind === 'text').map(({ path }) => path);
+  if (words.length > 0) {
+    const given = spec.get('weights');
+    const weights = isDocument(given) ? given : new Map<string, Value>();
+    const all = [...new Set([...words, ...weights.keys()])].sort();
+    spec.set('weights', new Map(all.map((path) => [path, weights.get(path) ?? int32(1)])));
+    setDefault(spec, 'default_language', 'english');
+    setDefault(spec, 'language_override', 'language');
+    setDefault(spec, 'textIndexVersion', int32(3));
+  }
+  if (keys.some(({ kind }) => kind === '2dsphere')) {
+    setDefault(spec, '2dsphereIndexVersion', int32(3));
+  }
+}
+
+function setDefault(spec: Document, option: string, value: Value): void {
+  if (!spec.has(option)) spec.set(option, value);
+}
+
 /** What makes two indexes the same. */
 export const sameIndex = {
-  key: (a: IndexSpec, b: IndexSpec): boolean =>
-    JSON.stringify(a.keys) === JSON.stringify(b.keys) && a.partial === b.partial,
-  options: (a: IndexSpec, b: IndexSpec): boolean =>
-    a.unique === b.unique && a.sparse === b.sparse && a.expireAfterSeconds === b.expireAfterSeconds,
+  keys: (a: IndexSpec, b: IndexSpec): boolean => JSON.stringify(a.keys) === JSON.stringify(b.keys),
+  /** Those that differ in one of these may stand side by side. */
+  signature: (a: IndexSpec, b: IndexSpec): boolean =>
+    sameIndex.keys(a, b) &&
+    a.partial === b.partial &&
+    a.unique === b.unique &&
+    a.sparse === b.sparse &&
+    showValue(readBack(a.spec).get('collation')) === showValue(readBack(b.spec).get('collation')),
+  options: (a: IndexSpec, b: IndexSpec): boolean => comparable(a) === comparable(b),
 };
+
+function comparable({ spec }: IndexSpec): string {
+  const options = readBack(spec);
+  for (const option of ['name', 'hidden']) options.delete(option);
+  return showValue(new Map([...options].sort(([a], [b]) => (a < b ? -1 : 1))));
+}
 
 /** With another number of seconds, or for the first time with one. */
 export function withSeconds(index: CollectionIndex, seconds: number): CollectionIndex {
@@ -157,13 +197,21 @@ function readKind(value: Value, key: Document): IndexKey['kind'] {
   );
 }
 
-function readName(given: Document, key: Document): string {
+function readName(given: Document): string {
   const name = given.get('name');
-  if (typeof name === 'string' && name !== '') return name;
-  if (name !== undefined) throw cannot('The index name must be a string that is not empty');
-  return [...key]
-    .map(([path, value]) => `${path}_${isNumber(value) ? toDouble(value) : value}`)
-    .join('_');
+  if (name === undefined) throw lacking('name', given);
+  if (typeof name !== 'string' || name === '') {
+    throw cannot('The index name must be a string that is not empty');
+  }
+  if (name !== '*') return name;
+  throw mongoFailure('BadValue', "The index name '*' is not valid.");
+}
+
+function lacking(field: string, given: Document): MongoError {
+  return mongoFailure(
+    'FailedToParse',
+    `Error in specification ${showValue(given)} :: caused by :: The '${field}' field is a required property of an index specification`,
+  );
 }
 
 function idIndex(given: Document): IndexSpec {

@@ -195,6 +195,7 @@ function statistics(
     case '$currentOp':
     case '$listLocalSessions':
     case '$listSessions':
+    case '$planCacheStats':
       return rowsOf(async () => []);
     default:
       return undefined;

@@ -1,6 +1,7 @@
 // What a command asks of a collection: filter, collation, variables, hint, read once.
 import type { StoredCollection } from '../catalog/collections.js';
 import { compileCollation } from '../mql/collation.js';
+import { compileLet } from '../mql/expression/let.js';
 import { type CompiledFilter, compileFilter } from '../mql/filter/filter.js';
 import type { Collation, Language } from '../mql/language.js';
 import { compileProjection } from '../mql/projection/project.js';
@@ -66,14 +67,18 @@ export function languageOf(
   given: Document,
   variables: Value | undefined = given.get('let'),
 ): Language {
-  return {
+  const language: Language = {
     now: at,
     collation: collationOf(given.get('collation')),
-    variables: isDocument(variables) ? variables : new Map(),
+    variables: NO_VARIABLES,
     random: () => mongo.entropy.fraction(),
     text: collection && shapeOf(collection).text,
   };
+  if (!isDocument(variables) || variables.size === 0) return language;
+  return { ...language, variables: compileLet(variables, language) };
 }
+
+const NO_VARIABLES: ReadonlyMap<string, Value> = new Map();
 
 function collationOf(given: Value | undefined): Collation | undefined {
   const spec = asDocument(given, 'collation');

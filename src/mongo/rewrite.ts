@@ -32,6 +32,14 @@ export async function rewriteAll(call: Call, collection: StoredCollection): Prom
   );
 }
 
+/** Whether the indexes that there are now can have all documents. */
+export async function checkAll(call: Call, collection: StoredCollection): Promise<void> {
+  for await (const items of scan(call, collection, FULL_SCAN)) {
+    const { checks } = shapeOf(currentOf(call.mongo, collection));
+    for (const { doc } of items) for (const check of checks) check(bsonOf(doc.bytes));
+  }
+}
+
 async function rewrite(
   call: Call,
   collection: StoredCollection,

@@ -16,6 +16,7 @@ import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
 import { labelsOf } from './error-labels.js';
 import { asInteger, asNumber } from './fields.js';
+import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { sessionOf } from './session-id.js';
@@ -198,6 +199,7 @@ function commandOf(call: Call, request: Request): Command {
   }
   if (!command) throw mongoFailure('CommandNotFound', `no such command: '${name}'`);
   if (login) authorize(call, command.needs);
+  checkGenericFields(call);
   if (command.onAdmin && database !== 'admin') {
     throw mongoFailure('Unauthorized', `${name} may only be run against the admin database.`);
   }

@@ -31,6 +31,7 @@ import {
 } from '../value/bson/value.js';
 import { keyTextOf } from '../value/bson-key.js';
 import { mongoFailure } from '../value/mongo-errors.js';
+import { type IndexKeys, indexKeys } from './index-keys.js';
 
 export interface Shape extends CollectionShape {
   readonly options: Document;
@@ -62,6 +63,7 @@ export function shapeOf(collection: StoredCollection): Shape {
     dates: indexes
       .filter((index) => index.expireAfterSeconds !== undefined && !isTtlOfCollection(index))
       .map((index) => ({ rule: dateRule(index.number), earliest: earliestDate(index) })),
+    checks: indexes.filter(isPicky).map(keysIn),
     partitionOf: partitionOf(shardKey),
   };
   shapes.set(collection, shape);
@@ -87,27 +89,26 @@ function isIn(index: CollectionIndex): (document: Bytes) => boolean {
   return compileFilter(readBase64(index.partial), PLAIN_LANGUAGE).matches;
 }
 
-/** A missing field counts as null; an array is each of its elements, an empty one null. */
-function uniqueKeys(index: CollectionIndex): (document: Bytes) => readonly string[] {
+/** What the index has of a document; nothing where the document is not in it. */
+function keysIn(index: CollectionIndex): (document: Bytes) => readonly IndexKeys[] {
   const isIncluded = isIn(index);
-  const paths = index.keys.map(({ path }) => path.split('.').map((name) => Buffer.from(name)));
+  const keysOf = indexKeys(index.keys.map(({ path }) => path));
   return (document) => {
     if (!isIncluded(document)) return [];
-    const found = paths.map((names) => valuesAt(document, names));
-    if (index.sparse && found.every(({ isMissing }) => isMissing)) return [];
-    const arrays = found.filter(({ isArray }) => isArray);
-    if (arrays.length > 1) {
-      throw mongoFailure(
-        'CannotIndexParallelArrays',
-        `cannot index parallel arrays [${index.keys.map(({ path }) => path).join('] [')}]`,
-      );
-    }
-    let tuples: readonly (readonly Value[])[] = [[]];
-    for (const { values } of found) {
-      tuples = tuples.flatMap((tuple) => values.map((value) => [...tuple, value]));
-    }
-    return [...new Set(tuples.map(keyTextOf))];
+    const keys = keysOf(document);
+    return index.sparse ? keys.filter(({ isMissing }) => !isMissing) : keys;
   };
+}
+
+function uniqueKeys(index: CollectionIndex): (document: Bytes) => readonly string[] {
+  const keysOf = keysIn(index);
+  return (document) => [...new Set(keysOf(document).map(({ values }) => keyTextOf(values)))];
+}
+
+/** Indexes that may refuse a document: over several fields, of which one may be an array. */
+function isPicky({ keys, unique }: CollectionIndex): boolean {
+  const isPlain = keys.every(({ path, kind }) => typeof kind === 'number' && path !== '$**');
+  return isPlain && keys.length > 1 && !unique;
 }
 
 /** T35: of several dates the earliest; whatever is no date does not count. */
@@ -171,12 +172,19 @@ function eachAt(
     else if (type === BsonType.object) return eachAt(bytes, at, names, step + 1, visit);
     return false;
   }
+  const next = names[step + 1];
+  if (next && isPosition(next)) return eachAt(bytes, at, names, step + 1, visit);
   someElement(bytes, at, (inner, from) => {
     if (isLast) visit(bytes, inner, from);
     else if (inner === BsonType.object) eachAt(bytes, from, names, step + 1, visit);
     return false;
   });
   return true;
+}
+
+/** Elements of an array are fields of it, called by their positions. */
+function isPosition(name: Bytes): boolean {
+  return /^\d+$/.test(Buffer.from(name).toString('latin1'));
 }
 
 function partitionOf(shardKey: readonly string[]): CollectionShape['partitionOf'] {

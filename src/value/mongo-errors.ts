@@ -53,6 +53,7 @@ export const mongoCodes = {
   CommandNotSupportedOnView: 166,
   InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
+  AmbiguousIndexKeyPattern: 181,
   InvalidIndexSpecificationOption: 197,
   PrimarySteppedDown: 189,
   NoSuchSession: 206,

@@ -64,7 +64,7 @@ async function filled(random: Random): Promise<Pair> {
   const database = server.database();
   const plain = database.collection<Any>('plain');
   const indexed = database.collection<Any>('indexed');
-  for (const key of [{ a: 1 }, { b: -1 }, { 'a.b': 1 }, { c: 1, b: 1 }, { 'b.a': 1 }] as Any[]) {
+  for (const key of [{ a: 1 }, { b: -1 }, { 'a.b': 1 }, { c: 1, _id: 1 }, { 'b.a': 1 }] as Any[]) {
     await indexed.createIndex(key);
   }
   const documents = Array.from({ length: DOCUMENTS }, (_, id) => {

@@ -83,7 +83,13 @@ test('random filters and sorts: by indexes as without', async () => {
   const seed = seedFromEnvironment();
   const random = seededRandom(seed);
   const [plain, indexed] = [server.collection(), server.collection()];
-  for (const key of [{ a: 1 }, { b: -1 }, { 'd.e': 1 }, { a: 1, b: -1 }, { c: 1, a: 1 }] as Any[]) {
+  for (const key of [
+    { a: 1 },
+    { b: -1 },
+    { 'd.e': 1 },
+    { a: 1, _id: -1 },
+    { c: 1, _id: 1 },
+  ] as Any[]) {
     await indexed.createIndex(key);
   }
   const documents = Array.from({ length: 150 }, (_, _id) => randomDocument(random, _id));
@@ -163,4 +169,70 @@ test('custom actions, sharding, statistics of the last request', async () => {
   assert.equal(last.CommandName, 'find');
   assert.ok(last.RequestCharge >= 1, `${last.RequestCharge}`);
   await session.endSession();
+});
+
+test('an index over several fields has one array of a document, and follows it element by element', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ p: 1, q: -1 });
+  const parallel = await failureOf(collection.insertOne({ p: [1], q: [2] }));
+  assert.equal(parallel.code, 171);
+  assert.equal(parallel.message, 'cannot index parallel arrays [q] [p]');
+  await collection.insertOne({ p: [1], q: 2 });
+  assert.equal(await codeOf(collection.updateOne({}, { $set: { q: [] } })), 171);
+  const filled = server.collection();
+  await filled.insertOne({ p: [1], q: [2] });
+  assert.equal(await codeOf(filled.createIndex({ p: 1, q: 1 })), 171);
+  assert.equal((await filled.indexes()).length, 1);
+});
+
+test('unique keys of documents in arrays are those of each document', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ 'a.b': 1, 'a.c': 1 }, { unique: true });
+  await collection.insertOne({
+    _id: 1,
+    a: [
+      { b: 1, c: 1 },
+      { b: 2, c: 2 },
+    ],
+  });
+  await collection.insertOne({ _id: 2, a: [{ b: 1, c: 2 }] });
+  assert.equal(await codeOf(collection.insertOne({ _id: 3, a: { b: 2, c: 2 } })), 11000);
+  const empty = server.collection();
+  await empty.createIndex({ a: 1 }, { unique: true });
+  await empty.insertMany([{ _id: 1 }, { _id: 2, a: [] }]);
+  assert.equal(await codeOf(empty.insertOne({ _id: 3, a: null })), 11000);
+  assert.equal(await codeOf(empty.insertOne({ _id: 4, a: [] })), 11000);
+});
+
+test('indexes of one key stand side by side if one is unique, sparse or partial', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ a: 1 });
+  await collection.createIndex({ a: 1 }, { unique: true, name: 'unique' });
+  await collection.insertOne({ _id: 1, a: 1 });
+  assert.equal(await codeOf(collection.insertOne({ _id: 2, a: 1 })), 11000);
+  const database = server.client.db(collection.dbName);
+  const byKey = { dropIndexes: 'c', index: { a: 1 } };
+  assert.equal(await codeOf(database.command(byKey)), 181);
+  await collection.dropIndex('unique');
+  await collection.insertOne({ _id: 2, a: 1 });
+  assert.deepEqual((await collection.find({ a: 1 }).toArray()).length, 2);
+});
+
+test('indexes for searches are listed as the server lists them', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ u: 'text', t: 'text' }, { name: 'words', weights: { t: 2 } });
+  await collection.createIndex({ g: '2dsphere' });
+  const [, words, places] = await collection.indexes();
+  assert.deepEqual(words, {
+    v: 2,
+    key: { _fts: 'text', _ftsx: 1 },
+    name: 'words',
+    weights: { t: 2, u: 1 },
+    default_language: 'english',
+    language_override: 'language',
+    textIndexVersion: 3,
+  });
+  assert.equal(places?.['2dsphereIndexVersion'], 3);
+  await collection.insertOne({ _id: 1, u: 'swift foxes' });
+  assert.equal(await collection.countDocuments({ $text: { $search: 'fox' } }), 1);
 });

@@ -15,6 +15,7 @@ import {
   documentOfField,
   missingField,
   truthOf,
+  unknownField,
 } from '../fields.js';
 import { checkCollectionName, findCollection } from '../namespace.js';
 import { pipelineHost } from '../pipeline-host.js';
@@ -41,6 +42,9 @@ export async function aggregate(call: Call): Promise<Reply> {
       'FailedToParse',
       "The 'cursor' option is required, except for aggregate with the explain argument",
     );
+  }
+  for (const option of cursor.keys()) {
+    if (option !== 'batchSize') throw unknownField(`aggregate.cursor.${option}`);
   }
   const name = typeof call.command.get('aggregate') === 'string' ? collectionOf(call) : undefined;
   if (name !== undefined) checkCollectionName(call.database, name);

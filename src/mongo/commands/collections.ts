@@ -4,11 +4,13 @@ import { isTtlOfCollection } from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
 import { compileFilter } from '../../mql/filter/filter.js';
 import { toDouble } from '../../value/bson/numbers.js';
+import { showValue } from '../../value/bson/show.js';
 import {
   Binary,
   type Document,
   documentOf,
   int32,
+  isArray,
   isDocument,
   isNumber,
   type Value,
@@ -30,7 +32,13 @@ import {
 } from '../fields.js';
 import { base64, checkSeconds, withHidden, withSeconds } from '../index-spec.js';
 import { listSource } from '../list-source.js';
-import { createCollection, findCollection, ID_INDEX_SPEC, IMAGES } from '../namespace.js';
+import {
+  checkCollectionName,
+  createCollection,
+  findCollection,
+  ID_INDEX_SPEC,
+  IMAGES,
+} from '../namespace.js';
 import { namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
 import { rewriteAll } from '../rewrite.js';
@@ -81,6 +89,7 @@ function givenOptions(call: Call): Document {
   const options: Document = new Map();
   const validator = documentOfField(call, 'validator');
   if (validator) {
+    checkValidator(validator);
     compileFilter(validator, PLAIN_LANGUAGE);
     options.set('validator', validator);
   }
@@ -96,6 +105,22 @@ function givenOptions(call: Call): Document {
     options.set(IMAGES, documentOf({ enabled }));
   }
   return options;
+}
+
+/** They sort or search, which a single document cannot answer. */
+const NOT_IN_VALIDATORS: readonly string[] = [
+  ...['$near', '$nearSphere', '$geoNear', '$text', '$where'],
+];
+
+function checkValidator(value: Value): void {
+  if (isArray(value)) for (const element of value) checkValidator(element);
+  if (!isDocument(value)) return;
+  for (const [name, inner] of value) {
+    if (NOT_IN_VALIDATORS.includes(name)) {
+      throw mongoFailure('BadValue', `${name} is not allowed in this context`);
+    }
+    checkValidator(inner);
+  }
 }
 
 function imagesIn(options: Document): boolean {
@@ -161,6 +186,7 @@ export async function renameCollection(call: Call): Promise<Reply> {
     throw mongoFailure('IllegalOperation', 'A collection cannot be renamed to another database.');
   }
   if (from === to) throw mongoFailure('IllegalOperation', "Can't rename a collection to itself");
+  checkCollectionName(toDatabase, to);
   const target = findCollection(call, toDatabase, to);
   if (target && !truthOf(call, 'dropTarget')) {
     throw mongoFailure('NamespaceExists', 'target namespace exists');
@@ -225,7 +251,10 @@ async function changeIndex(
       throw notSupported(`collMod.index.${name}`);
     }
   }
-  const index = indexFor(collection, change);
+  const index = indexFor(call, collection, change);
+  if (!change.has('expireAfterSeconds') && !change.has('hidden')) {
+    throw mongoFailure('InvalidOptions', 'no expireAfterSeconds or hidden field');
+  }
   let next: CollectionIndex = index;
   const seconds = change.get('expireAfterSeconds');
   if (seconds !== undefined) {
@@ -272,9 +301,17 @@ function newSeconds(index: CollectionIndex, value: Value): number {
   return checkSeconds(seconds, isOfWrites, readBase64(index.spec));
 }
 
-function indexFor({ definition }: StoredCollection, change: Document): CollectionIndex {
+function indexFor(call: Call, { definition }: StoredCollection, change: Document): CollectionIndex {
   const name = change.get('name');
   const pattern = change.get('keyPattern');
+  if ((name === undefined) === (pattern === undefined)) {
+    throw mongoFailure(
+      'InvalidOptions',
+      name === undefined
+        ? 'must specify either index name or key pattern'
+        : 'cannot specify both key pattern and name',
+    );
+  }
   if (name === '_id_') {
     throw mongoFailure('InvalidOptions', 'the _id field does not support TTL indexes');
   }
@@ -289,7 +326,7 @@ function indexFor({ definition }: StoredCollection, change: Document): Collectio
   if (found) return found;
   throw mongoFailure(
     'IndexNotFound',
-    `cannot find index ${String(name ?? 'of that key')} for ns ${definition.id}`,
+    `cannot find index ${typeof name === 'string' ? name : showValue(pattern)} for ns ${namespaceOf(call, definition.id)}`,
   );
 }
 

@@ -5,7 +5,7 @@ import { documentOf, int32, type Value } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
-import { checkFields, collectionOf, countOf, integerOf, textOf } from '../fields.js';
+import { checkFields, collectionOf, countOf, integerOf, missingField, textOf } from '../fields.js';
 import { type Question, questionOf } from '../question.js';
 import { accessOf, matching } from '../rows.js';
 import { visitValues } from '../shape.js';
@@ -47,7 +47,7 @@ async function countAll({ mongo, at }: Call, { collection }: Question) {
 export async function distinct(call: Call): Promise<Reply> {
   checkFields(call, ['key', 'query', 'collation', 'hint']);
   const key = textOf(call, 'key');
-  if (key === undefined) throw mongoFailure('FailedToParse', "'key' is required");
+  if (key === undefined) throw missingField('distinct.key');
   const question = questionOf(call, collectionOf(call), 'query');
   const { collection, language } = question;
   const values = new Map<string, Value>();

@@ -264,10 +264,6 @@ export function top(): Reply {
   return documentOf({ totals: documentOf({ note: 'all times in microseconds' }) });
 }
 
-export function profile(): Reply {
-  return documentOf({ was: int32(0), slowms: int32(100), sampleRate: 1 });
-}
-
 export function getDefaultRWConcern(): Reply {
   return documentOf({
     defaultReadConcern: documentOf({ level: 'local' }),

@@ -42,7 +42,7 @@ export async function findAndModify(call: Call): Promise<Reply> {
   if (remove && (isNew || truthOf(call, 'upsert'))) {
     throw mongoFailure(
       'FailedToParse',
-      `Cannot specify both ${isNew ? 'new' : 'upsert'}=true and remove=true`,
+      `Cannot specify both ${isNew ? 'new' : 'upsert'}=true and remove=true${isNew ? "; 'remove' always returns the deleted document" : ''}`,
     );
   }
   const hint = call.command.get('hint');

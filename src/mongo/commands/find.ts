@@ -1,11 +1,13 @@
 // find, getMore, killCursors.
 import { idText, ONE_PLACE } from '../../documents/collection-write.js';
+import { typeName } from '../../value/bson/types.js';
 import {
   DateTime,
   documentOf,
   isDocument,
   isNumber,
   ObjectId,
+  typeOf,
   type Value,
 } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
@@ -41,14 +43,13 @@ export async function find(call: Call): Promise<Reply> {
   checkFields(call, FIND_FIELDS);
   const found = await findById(call);
   if (found) return found;
-  for (const name of ['tailable', 'awaitData', 'returnKey', 'showRecordId'])
-    refuseIfSet(call, name);
+  refuseTailing(call);
+  for (const name of ['returnKey', 'showRecordId']) refuseIfSet(call, name);
   for (const name of ['max', 'min']) {
     if (call.command.has(name)) throw notSupported(`find.${name}`);
   }
   const question = questionOf(call, collectionOf(call), 'filter');
-  const limit = integerOf(call, 'limit') ?? 0;
-  if (limit < 0) throw mongoFailure('BadValue', 'Limit value must be non-negative');
+  const limit = countOf(call, 'limit') ?? 0;
   const shaping = shapingOf(call, question, 'projection');
   const skip = countOf(call, 'skip') ?? 0;
   const rows = await rowsOf(call, question, { skip, limit }, shaping);
@@ -110,16 +111,27 @@ export async function getMore(call: Call): Promise<Reply> {
   const { mongo, command } = call;
   const id = command.get('getMore');
   if (typeof id !== 'bigint') {
-    throw mongoFailure('TypeMismatch', "Field 'getMore' must be of type long");
+    const type = typeName(typeOf(id));
+    throw mongoFailure(
+      'TypeMismatch',
+      `BSON field 'getMore.getMore' is the wrong type '${type}', expected type 'long'`,
+    );
   }
   const collection = textOf(call, 'collection') ?? '';
-  const waitMs = asInteger(command.get('maxTimeMS'), 'getMore.maxTimeMS') ?? AWAIT_MS;
+  const waitMs = asInteger(command.get('maxTimeMS'), 'getMore.maxTimeMS');
   const batch = await mongo.cursors.more(
     id,
     () => mongo.clock.now(),
     countOf(call, 'batchSize'),
-    waitMs,
-    (opened) => checkCursor(call, opened, collection, id),
+    waitMs ?? AWAIT_MS,
+    (opened) => {
+      checkCursor(call, opened, collection, id);
+      if (waitMs === undefined || opened.source.wait) return;
+      throw mongoFailure(
+        'BadValue',
+        'cannot set maxTimeMS on getMore command for a non-awaitData cursor',
+      );
+    },
   );
   return cursorReply(batch, batch.namespace, 'nextBatch');
 }
@@ -164,6 +176,19 @@ function checkCursor(call: Call, opened: Opened, collection: string, id: bigint)
 function checkOwner({ client }: Call, { owner }: Opened, id: bigint): void {
   if (owner === (client.login?.user ?? '')) return;
   throw mongoFailure('Unauthorized', `cursor id ${id} was not created by the authenticated user`);
+}
+
+/** There are no capped collections, and of others nobody waits for the end. */
+function refuseTailing(call: Call): void {
+  if (truthOf(call, 'tailable')) {
+    throw mongoFailure(
+      'BadValue',
+      'error processing query: tailable cursor requested on non capped collection',
+    );
+  }
+  if (truthOf(call, 'awaitData')) {
+    throw mongoFailure('FailedToParse', "Cannot set 'awaitData' without also setting 'tailable'");
+  }
 }
 
 function refuseIfSet(call: Call, name: string): void {

@@ -18,13 +18,13 @@ import {
 import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
-import { arrayOf, checkFields, collectionOf, documentOfField } from '../fields.js';
+import { arrayOf, checkFields, collectionOf, documentOfField, missingField } from '../fields.js';
 import { base64, readIndex, sameIndex } from '../index-spec.js';
 import { listSource } from '../list-source.js';
 import { collectionFor, findCollection, ID_INDEX_SPEC } from '../namespace.js';
 import { namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
-import { rewriteAll } from '../rewrite.js';
+import { checkAll, rewriteAll } from '../rewrite.js';
 import { readBase64 } from '../shape.js';
 
 const INDEXES_MAX = 64;
@@ -91,9 +91,11 @@ async function fill(
   collection: StoredCollection,
   made: readonly CollectionIndex[],
 ): Promise<void> {
-  if (!made.some(needsRewrite)) return;
+  const mayRefuse = made.some(({ keys }) => keys.length > 1);
+  if (!mayRefuse && !made.some(needsRewrite)) return;
   try {
-    await rewriteAll(call, collection);
+    if (made.some(needsRewrite)) await rewriteAll(call, collection);
+    else await checkAll(call, collection);
   } catch (error) {
     await dropNamed(call, collection, new Set(made.map((index) => index.name)));
     throw error;
@@ -147,13 +149,13 @@ function isSameAsKnown(
   if (spec.name === '_id_') return true;
   const named = indexes.find(({ name }) => name === spec.name);
   const [asked, shown] = [showSpec(spec), named && showSpec(named)];
-  if (named && !sameIndex.key(named, spec)) {
+  if (named && !sameIndex.signature(named, spec)) {
     throw mongoFailure(
       'IndexKeySpecsConflict',
       `An existing index has the same name as the requested index. When index names are not specified, they are auto generated and can cause conflicts. Please refer to our documentation. Requested index: ${asked}, existing index: ${shown}`,
     );
   }
-  const twin = named ?? indexes.find((index) => sameIndex.key(index, spec));
+  const twin = named ?? indexes.find((index) => sameIndex.signature(index, spec));
   if (!twin) return false;
   if (!sameIndex.options(twin, spec)) {
     const how = named ? 'the same name but different options' : 'a different name and options';
@@ -203,6 +205,7 @@ export async function dropIndexes(call: Call): Promise<Reply> {
   const collection = required(call, collectionOf(call));
   const { indexes } = collection.definition;
   const given = call.command.get('index');
+  if (given === undefined) throw missingField('dropIndexes.index');
   const nIndexesWas = int32(indexes.length + 1);
   if (given === '*') {
     await dropNamed(call, collection, new Set(indexes.map(({ name }) => name)));
@@ -222,9 +225,16 @@ function indexNamed({ definition }: StoredCollection, given: Value | undefined):
   if (!isDocument(given)) {
     throw mongoFailure('TypeMismatch', "'index' must be a name, a list of names, or a key pattern");
   }
-  const key = readIndex(documentOf({ key: given, name: 'x' }));
-  if (key.name === '_id_') throw mongoFailure('InvalidOptions', 'cannot drop _id index');
-  const found = definition.indexes.find((index) => sameIndex.key(index, key));
+  const asked = readIndex(documentOf({ key: given, name: 'x' }));
+  if (asked.name === '_id_') throw mongoFailure('InvalidOptions', 'cannot drop _id index');
+  const [found, other] = definition.indexes.filter((index) => sameIndex.keys(index, asked));
+  if (found && other) {
+    const pair = `${showSpec(found)}, ${showSpec(other)}`;
+    throw mongoFailure(
+      'AmbiguousIndexKeyPattern',
+      `2 indexes found for key: ${showValue(given)}, identify by name instead. Conflicting indexes: ${pair}`,
+    );
+  }
   if (found) return found.name;
   throw mongoFailure('IndexNotFound', `can't find index with key: ${showValue(given)}`);
 }

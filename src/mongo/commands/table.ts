@@ -27,7 +27,6 @@ import {
   getParameter,
   hostInfo,
   killOp,
-  profile,
   replSetGetStatus,
   serverStatus,
   top,
@@ -56,6 +55,7 @@ import {
   startSession,
 } from './sessions.js';
 import { update } from './update.js';
+import { compact, fsync, listCommands, planCacheClear, profile } from './upkeep.js';
 import {
   createUser,
   dropAllUsers,
@@ -152,6 +152,10 @@ export const commands: Readonly<Record<string, Command>> = {
   killOp:           { needs: 'manage',  onAdmin: true, run: killOp },
   top:              { needs: 'monitor', onAdmin: true, run: top },
   profile:          { needs: 'monitor', run: profile },
+  listCommands:     { needs: 'nothing', run: () => listCommands(commands) },
+  fsync:            { needs: 'manage',  onAdmin: true, run: fsync },
+  compact:          { needs: 'administer', run: compact },
+  planCacheClear:   { needs: 'administer', run: planCacheClear },
   getDefaultRWConcern: { needs: 'login', onAdmin: true, run: getDefaultRWConcern },
   configureFailPoint: { needs: 'manage', onAdmin: true, run: configureFailPoint },
   replSetGetStatus: { needs: 'login',   onAdmin: true, run: replSetGetStatus },

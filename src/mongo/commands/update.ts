@@ -10,6 +10,8 @@ import {
   type Document,
   documentOf,
   int32,
+  isArray,
+  isDocument,
   type Value,
 } from '../../value/bson/value.js';
 import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
@@ -98,13 +100,19 @@ function readStatement(given: Document): UpdateStatement {
   const change = given.get('u');
   if (!filter) throw missingField('update.updates.q');
   if (change === undefined) throw missingField('update.updates.u');
+  if (!isDocument(change) && !isArray(change)) {
+    throw mongoFailure('FailedToParse', 'Update argument must be either an object or an array');
+  }
+  const multi = asTruth(given.get('multi'), 'update.updates.multi') ?? false;
+  const sort = asDocument(given.get('sort'), 'update.updates.sort');
+  if (multi && sort) throw mongoFailure('FailedToParse', 'Cannot specify sort with multi=true');
   return {
     filter,
     update: change,
     upsert: asTruth(given.get('upsert'), 'update.updates.upsert') ?? false,
-    multi: asTruth(given.get('multi'), 'update.updates.multi') ?? false,
+    multi,
     arrayFilters: asArray(given.get('arrayFilters'), 'update.updates.arrayFilters') ?? [],
-    sort: asDocument(given.get('sort'), 'update.updates.sort'),
+    sort,
     hint: given.get('hint'),
     own: given,
   };

@@ -1,4 +1,5 @@
 // Users and their roles. Roles are the built-in ones; new ones cannot be made.
+import { compileFilter } from '../../mql/filter/filter.js';
 import {
   Binary,
   type Document,
@@ -8,6 +9,7 @@ import {
   isDocument,
   type Value,
 } from '../../value/bson/value.js';
+import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import { type Role, rolesIn } from '../auth/roles.js';
 import { MECHANISMS, type Mechanism } from '../auth/scram.js';
@@ -23,7 +25,7 @@ import {
   truthOf,
 } from '../fields.js';
 import { base64 } from '../index-spec.js';
-import { readBase64 } from '../shape.js';
+import { PLAIN_LANGUAGE, readBase64 } from '../shape.js';
 import { notSupported } from './find.js';
 
 const USER_FIELDS: readonly string[] = [
@@ -112,12 +114,10 @@ export function usersInfo(call: Call): Reply {
     'showCustomData',
     'filter',
   ]);
-  for (const name of ['showCredentials', 'filter']) {
-    if (call.command.has(name) && call.command.get(name) !== false) {
-      throw notSupported(`usersInfo.${name}`);
-    }
-  }
+  if (truthOf(call, 'showCredentials')) throw notSupported('usersInfo.showCredentials');
   const { users } = call.mongo;
+  const filter = documentOfField(call, 'filter');
+  const matches = filter ? compileFilter(filter, PLAIN_LANGUAGE).matches : () => true;
   const showsData = truthOf(call, 'showCustomData', true);
   const found = asked(call).flatMap((wanted) => {
     if (wanted === 'all') return users.in(undefined);
@@ -125,7 +125,8 @@ export function usersInfo(call: Call): Reply {
     const user = users.find(wanted.user, wanted.db);
     return user ? [user] : [];
   });
-  return documentOf({ users: found.map((user) => describe(user, showsData)) });
+  const described = found.map((user) => describe(user, showsData));
+  return documentOf({ users: described.filter((row) => matches(encodeDocument(row))) });
 }
 
 type Asked = 'all' | 'here' | { readonly user: string; readonly db: string };

@@ -30,7 +30,7 @@ export function schemaNode(operand: Value): WholeNode {
   };
 }
 
-type Check = (value: Value) => boolean;
+export type Check = (value: Value) => boolean;
 /** Gets its own operand, and the schema it stands in. */
 type Keyword = (operand: Value, schema: Document) => Check;
 
@@ -178,7 +178,8 @@ const KEYWORDS: Readonly<Record<string, Keyword>> = {
   },
 };
 
-function compileSchema(schema: Document): Check {
+/** Also of a part of a schema. */
+export function compileSchema(schema: Document): Check {
   const checks = [...schema].map(([name, operand]) => {
     const keyword = Object.hasOwn(KEYWORDS, name) ? KEYWORDS[name] : undefined;
     if (!keyword) throw mongoFailure('FailedToParse', `Unknown $jsonSchema keyword: ${name}`);

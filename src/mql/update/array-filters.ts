@@ -1,4 +1,5 @@
 // `arrayFilters`: conditions on elements, each under a name that paths refer to as `$[name]`.
+import { showValue } from '../../value/bson/show.js';
 import { type Document, isArray, isDocument, type Value } from '../../value/bson/value.js';
 import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
@@ -26,7 +27,11 @@ export function compileArrayFilters(filters: readonly Value[], language: Languag
 }
 
 /** Every name that paths use has a filter, and every filter is used. */
-export function checkArrayFilters(filters: ArrayFilters, paths: readonly UpdatePath[]): void {
+export function checkArrayFilters(
+  filters: ArrayFilters,
+  paths: readonly UpdatePath[],
+  update: Document,
+): void {
   const used = new Set<string>();
   for (const { text, parts } of paths) {
     for (const part of parts) {
@@ -44,7 +49,7 @@ export function checkArrayFilters(filters: ArrayFilters, paths: readonly UpdateP
   if (unused !== undefined) {
     throw mongoFailure(
       'FailedToParse',
-      `The array filter for identifier '${unused}' was not used in the update`,
+      `The array filter for identifier '${unused}' was not used in the update ${showValue(update)}`,
     );
   }
 }

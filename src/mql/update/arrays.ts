@@ -89,7 +89,7 @@ function eachOf(operand: Document, operator: string): readonly Value[] {
   if (isArray(each)) return each;
   throw mongoFailure(
     operator === '$push' ? 'BadValue' : 'TypeMismatch',
-    `The argument to $each in ${operator} must be an array but it was of type: ${typeName(typeOf(each))}`,
+    `The argument to $each in ${operator} must be an array but it was of type${operator === '$push' ? ':' : ''} ${typeName(typeOf(each))}`,
   );
 }
 

@@ -129,7 +129,7 @@ function bit({ path, operand }: AskedUpdate): Modifier {
     if (!operation) {
       throw mongoFailure(
         'BadValue',
-        `The $bit modifier only supports 'and', 'or', and 'xor', not '${name}' which is an unknown operator: {${showField(path, operand)}}`,
+        `The $bit modifier only supports 'and', 'or', and 'xor', not '${name}' which is an unknown operator: {${showField(name, value)}}`,
       );
     }
     if (typeof value !== 'bigint' && !(value instanceof Int32)) {

@@ -118,13 +118,15 @@ function renaming(from: string, to: Value): readonly UpdateStep[] {
 
 function checkNoArray(document: Document, { text, parts }: UpdatePath, which: string): void {
   let value: Value | undefined = document;
+  let called = '';
   for (const part of parts) {
     if (isArray(value)) {
       throw mongoFailure(
         'BadValue',
-        `The ${which} field cannot be an array element, '${text}' in doc with ${showField('_id', document.get('_id'))} has an array field`,
+        `The ${which} field cannot be an array element, '${text}' in doc with ${showField('_id', document.get('_id'))} has an array field called '${called}'`,
       );
     }
+    if (part.kind === 'name') called = part.name;
     value = isDocument(value) && part.kind === 'name' ? value.get(part.name) : undefined;
   }
 }

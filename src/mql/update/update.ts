@@ -68,6 +68,7 @@ function operatorUpdate(statement: UpdateStatement, update: Document): CompiledU
   checkArrayFilters(
     filters,
     steps.map(({ path }) => path),
+    update,
   );
   const positional = steps.some(({ path }) => path.parts.some(({ kind }) => kind === 'matched'));
   const passes = (id: string, element: Value) => filters.get(id)?.(element) === true;

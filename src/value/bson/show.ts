@@ -20,6 +20,8 @@ import {
 
 /** Longer texts are cut: an error reply is not a way to get documents. */
 const TEXT_UNITS_MAX = 1000;
+const UUID = 4;
+const UUID_BYTES = 16;
 
 export function showValue(value: Value | undefined): string {
   const text = show(value);
@@ -61,6 +63,10 @@ function showSpecial(value: Value): string {
   if (value instanceof Decimal128) return value.toString();
   if (value instanceof ObjectId) return `ObjectId('${value}')`;
   if (value instanceof DateTime) return `new Date(${value.exact ?? value.ms})`;
+  if (value instanceof Binary && value.subtype === UUID && value.bytes.length === UUID_BYTES) {
+    const groups = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/.exec(hexOf(value.bytes)) ?? [];
+    return `UUID("${groups.slice(1).join('-')}")`;
+  }
   if (value instanceof Binary)
     return `BinData(${value.subtype}, ${hexOf(value.bytes).toUpperCase()})`;
   if (value instanceof Regex) return `/${value.pattern}/${value.options}`;
