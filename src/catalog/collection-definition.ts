@@ -28,6 +28,8 @@ export interface CollectionIndex {
   readonly keys: readonly IndexKey[];
   readonly unique: boolean;
   readonly sparse: boolean;
+  /** Kept and not used by queries. */
+  readonly hidden?: boolean;
   /** A filter in BSON: documents that do not match it are not in the index. */
   readonly partial?: string;
   readonly expireAfterSeconds?: number;
@@ -110,10 +112,15 @@ export function plainPath(path: string): IndexPath {
   return ['d', ...path.split('.')];
 }
 
+/** Where the image says that an array is empty. */
+export function emptyPath(path: string): IndexPath {
+  return ['e', path];
+}
+
 /** How long a change stream may stay away and still go on. */
 const VERSIONS_MS = 24 * 3_600_000;
-/** Each name may be an array or not, so a path of three names has eight forms. */
-const PATH_NAMES_MAX = 3;
+/** Each name may be an array or not, so a path of six names has 64 forms. */
+const PATH_NAMES_MAX = 6;
 const ID_RULE: IndexRule = { path: ['id'], below: true, include: true };
 
 /** It may be a name or a place in an array, so the index does not know where to look. */
@@ -130,8 +137,15 @@ function rulesOf({ keys }: CollectionIndex): readonly IndexRule[] {
   if (keys.some(({ path }) => path === '$**')) return [{ path: ['d'], below: true, include: true }];
   return keys
     .filter(({ path, kind }) => isOrdered(kind) && path !== WRITTEN_FIELD && path !== '_id')
-    .flatMap(({ path }) => indexedPaths(path))
-    .map((path) => ({ path, below: false, include: true }));
+    .flatMap(({ path }) => [
+      ...indexedPaths(path).map((each) => ({ path: each, below: false, include: true })),
+      ...(imagePaths(path).length > 0 ? [emptyRule(path)] : []),
+    ]);
+}
+
+/** Which documents have an empty array there; for those that have none nothing is noted. */
+function emptyRule(path: string): IndexRule {
+  return { path: emptyPath(path), below: true, include: true };
 }
 
 /** Those of the field, and those on the way to it, which tell whether there are arrays. */

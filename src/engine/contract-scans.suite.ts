@@ -141,6 +141,8 @@ export function describeScans(f: Fixture): void {
       await f.put('none', ['x']);
     });
     test('every kind of filter finds at least what it says, and says when that is all', async () => {
+      const two = { op: '=', path: ['v'], value: 2 } as const;
+      const beginsWithB = { op: 'prefix', path: ['v'], value: 'b' } as const;
       const cases: readonly [Filter, readonly string[]][] = [
         [{ op: '=', path: ['v'], value: 2 }, ['n2']],
         [{ op: '=', path: ['v'], value: null }, ['null']],
@@ -155,6 +157,11 @@ export function describeScans(f: Fixture): void {
         [{ op: '=', path: ['v', null], value: 1 }, ['array']],
         [{ op: '=', path: ['v', 'y'], value: 1 }, ['object']],
         [{ op: '=', path: ['w'], value: 1 }, []],
+        [{ op: 'missing', path: ['v'] }, ['none']],
+        [{ op: 'any', path: ['v'], of: [two, beginsWithB] }, ['n2', 'tb']],
+        [{ op: 'any', path: ['v'], of: [{ op: 'missing', path: ['v'] }, two] }, ['none', 'n2']],
+        [{ op: 'every', path: ['v'], of: [two, { op: '>', path: ['v'], value: 1 }] }, ['n2']],
+        [{ op: 'every', path: ['v'], of: [two, beginsWithB] }, []],
       ];
       for (const [filter, expected] of cases) {
         const plan = f.engine.plan(f.box, { ...ALL, filter });
@@ -164,6 +171,19 @@ export function describeScans(f: Fixture): void {
         assert.deepEqual(missing, [], `${JSON.stringify(filter)} by ${plan.explain}`);
         if (plan.exact) assert.deepEqual([...found].sort(), wanted, JSON.stringify(filter));
         assert.deepEqual(found, await find({ filter }, { rowsMax: 1, bytesMax: 1 }));
+      }
+    });
+    test('items may come again for each element, and none is left out', async () => {
+      const path = ['v', null];
+      const cases: readonly [Filter, readonly string[]][] = [
+        [{ op: '>=', path, value: 0 }, ['array']],
+        [{ op: 'in', path, values: [1, 'x'] }, ['array']],
+        [{ op: 'prefix', path, value: 'x' }, ['array']],
+        [{ op: 'defined', path }, ['array']],
+      ];
+      for (const [filter, expected] of cases) {
+        const found = await find({ filter, repeats: true });
+        assert.deepEqual([...new Set(found)].sort(), expected, JSON.stringify(filter));
       }
     });
     test('an order that is promised is kept, up and down, with every size of batch', async () => {

@@ -63,8 +63,10 @@ export type ValueFilter =
       readonly value: Scalar;
     }
   | { readonly op: 'in'; readonly path: IndexPath; readonly values: readonly Scalar[] }
-  | { readonly op: 'defined'; readonly path: IndexPath }
-  | { readonly op: 'prefix'; readonly path: IndexPath; readonly value: string };
+  | { readonly op: 'defined' | 'missing'; readonly path: IndexPath }
+  | { readonly op: 'prefix'; readonly path: IndexPath; readonly value: string }
+  /** Of one and the same value, which is of the same path: every condition holds, or any. */
+  | { readonly op: 'every' | 'any'; readonly path: IndexPath; readonly of: readonly ValueFilter[] };
 /** A text that holds a word, as a stem; something that is near a place, or is no point. */
 export type SearchFilter =
   | { readonly op: 'word'; readonly path: IndexPath; readonly word: string }
@@ -98,6 +100,10 @@ export interface ScanRequest {
   readonly limit: number | undefined;
   /** Where to go on; the plan is then the one that made it, for this span or for a wider one. */
   readonly after: Resume | undefined;
+  /** Whether an item may come again for each element of an array that fits. */
+  readonly repeats?: boolean;
+  /** Whether items that are equal in the order may come in any. */
+  readonly anyTies?: boolean;
 }
 /** All of a container, in no certain order. */
 export const EVERYTHING: ScanRequest = {
@@ -115,6 +121,8 @@ export interface Plan {
   readonly limited: boolean;
   readonly explain: string;
   readonly indexes: IndexUse;
+  /** Whether it reads at most so many keys, where that is quickly told. */
+  isWithin?(keysMax: number): boolean;
   run(at: Instant, budget: Budget): AsyncIterable<Batch>;
   /** How many items `run` would yield, where that can be told without reading them. */
   count(at: Instant): Promise<Counted | undefined>;

@@ -73,6 +73,7 @@ export function readIndex(given: Document): IndexSpec {
     keys,
     unique,
     sparse,
+    ...(spec.get('hidden') === true ? { hidden: true } : {}),
     ...(partial ? { partial: base64(partial) } : {}),
     ...(expireAfterSeconds === undefined ? {} : { expireAfterSeconds }),
   };
@@ -140,7 +141,7 @@ export function withHidden(index: CollectionIndex, hidden: boolean): CollectionI
   const spec = readBack(index.spec);
   if (hidden) spec.set('hidden', true);
   else spec.delete('hidden');
-  return { ...index, spec: base64(spec) };
+  return { ...index, hidden, spec: base64(spec) };
 }
 
 export function base64(document: Document): string {

@@ -91,9 +91,10 @@ export function hintOf(
 ): Hint | undefined {
   if (hint === undefined || (isDocument(hint) && hint.size === 0)) return undefined;
   if (isDocument(hint) && hint.has('$natural')) {
-    return { natural: String(hint.get('$natural')) === '-1' ? -1 : 1 };
+    return { natural: plain(hint.get('$natural') ?? null) === '-1' ? -1 : 1 };
   }
-  const names = (collection?.definition.indexes ?? []).map((index) => ({
+  const visible = (collection?.definition.indexes ?? []).filter(({ hidden }) => !hidden);
+  const names = visible.map((index) => ({
     name: index.name,
     keys: index.keys.map(({ path, kind }) => `${path} ${kind}`).join(),
   }));

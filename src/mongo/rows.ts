@@ -11,9 +11,9 @@ import { bsonOf } from '../value/bson-image.js';
 import { type Access, accessFor, FULL_SCAN, type SortKey } from './access.js';
 import type { Call } from './call.js';
 import type { Room, Source } from './cursors.js';
-import type { Question } from './question.js';
+import type { Hint, Question } from './question.js';
 import { backwards, sorted } from './sorting.js';
-import { isStillLive, scan } from './storage.js';
+import { type Examined, isStillLive, scan } from './storage.js';
 
 export interface Window {
   readonly skip: number;
@@ -37,26 +37,27 @@ export async function rowsOf(
   question: Question,
   window: Window,
   { sort, projection }: Shaping,
+  access?: Access,
+  examined?: Examined,
 ): Promise<Source> {
   const { collection } = question;
   if (!collection) return NO_ROWS;
-  const access = await accessOf(call, question, sort);
-  const found = matching(call, collection, question, access);
+  const way = access ?? (await accessOf(call, question, sort));
   const limit = window.limit === 0 ? Number.MAX_SAFE_INTEGER : window.limit;
-  const ordered = inOrder(found, sort, access, window.skip + limit);
+  const wanted = window.skip + limit;
+  const isBackwards = (sort?.natural ?? naturalOf(question.hint)) === -1;
+  const byHand = isSorted(sort, way) ? sort : undefined;
+  const enough = byHand || isBackwards ? undefined : wanted;
+  const found = matching(call, collection, question, way, enough, examined);
+  const started = isBackwards ? backwards(found) : found;
+  const ordered = byHand ? sorted(started, byHand, wanted) : started;
   const isLive = (item: Item, at: Instant) => isStillLive(call.mongo, collection, item, at);
   return new ItemRows(ordered, { skip: window.skip, limit }, isLive, projection);
 }
 
-function inOrder(
-  found: AsyncGenerator<readonly Item[]>,
-  sort: Sort | undefined,
-  access: Access,
-  wanted: number,
-): AsyncGenerator<readonly Item[]> {
-  if (!sort) return found;
-  if (sort.natural !== undefined) return sort.natural === -1 ? backwards(found) : found;
-  return access.isOrdered || sort.parts.length === 0 ? found : sorted(found, sort, wanted);
+/** Whether documents come in another order than they are read in. */
+export function isSorted(sort: Sort | undefined, access: Access): boolean {
+  return sort !== undefined && sort.parts.length > 0 && !access.isOrdered;
 }
 
 /** The items of a collection that match, in batches. */
@@ -65,8 +66,10 @@ export async function* matching(
   collection: StoredCollection,
   { filter }: Question,
   access: Access,
+  enough?: number,
+  examined?: Examined,
 ): AsyncGenerator<readonly Item[]> {
-  for await (const items of scan(call, collection, access)) {
+  for await (const items of scan(call, collection, access, enough, examined)) {
     yield items.filter(({ doc }) => filter.matches(bsonOf(doc.bytes)));
   }
 }
@@ -76,10 +79,15 @@ export async function accessOf(call: Call, question: Question, sort?: Sort): Pro
   if (!collection || (hint && 'natural' in hint) || sort?.natural !== undefined) return FULL_SCAN;
   const { engine } = call.mongo.documents;
   const hasCollation = language.collation !== undefined;
-  const finding = { engine, collection, at: call.at, hasCollation };
+  const only = hint && 'index' in hint ? hint.index : undefined;
+  const finding = { engine, collection, at: call.at, hasCollation, only };
   // What a transaction has written is in no index, so its order has to be made.
   const hasOwn = call.transaction?.hasWritten(collection) === true;
   return accessFor(finding, filter.tree, hasOwn ? [] : sortKeys(sort));
+}
+
+function naturalOf(hint: Hint | undefined): 1 | -1 | undefined {
+  return hint && 'natural' in hint ? hint.natural : undefined;
 }
 
 /** None where the order is not by fields alone. */

@@ -4,7 +4,7 @@ import type { Sort } from '../mql/sort.js';
 import { bsonOf } from '../value/bson-image.js';
 import { mongoFailure } from '../value/mongo-errors.js';
 
-const BYTES_MAX = 100 * 1024 * 1024;
+export const BYTES_MAX = 100 * 1024 * 1024;
 /** So many more than wanted are gathered before the last of them are dropped. */
 const SLACK = 1000;
 

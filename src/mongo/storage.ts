@@ -7,13 +7,14 @@ import {
   editEach,
   editTogether,
 } from '../documents/collection-write.js';
-import { type Item, PlanOutdated } from '../engine/engine.js';
+import { type Item, PlanOutdated, type ScanRequest } from '../engine/engine.js';
 import { isLive } from '../time/expiry.js';
 import type { Instant } from '../time/instant.js';
 import { MongoError } from '../value/mongo-errors.js';
 import { samePartitionKey } from '../value/partition-key.js';
 import type { Access } from './access.js';
 import type { Call, Mongo } from './call.js';
+import { merged } from './merged.js';
 import { currentOf } from './namespace.js';
 import { shapeOf } from './shape.js';
 import type { Transaction } from './transaction.js';
@@ -22,6 +23,8 @@ import type { Transaction } from './transaction.js';
 const EDITS_PER_COMMIT = 64;
 const ROWS_FIRST = 128;
 const ROWS_PER_BATCH = 1000;
+/** By how much batches grow, while more is asked for. */
+const GROWTH = 4;
 const BATCH_BYTES_MAX = 4_000_000;
 
 /** Until the first that fails; those before it are done. */
@@ -79,16 +82,33 @@ function inTransaction(
   return transaction.edit(engine, collection, shape, edits, { at: call.at, isOrdered });
 }
 
-/** Items in batches, by the access, each once; a transaction sees its own writes. */
+/** What a scan has looked at. */
+export interface Examined {
+  keys: number;
+  documents: number;
+}
+
+/**
+ * Items in batches, by the access, each once; a transaction sees its own writes. Of the first batch
+ * so many are expected to be enough.
+ */
 export async function* scan(
   call: Call,
   collection: StoredCollection,
   access: Access,
+  enough = ROWS_FIRST,
+  examined?: Examined,
 ): AsyncGenerator<readonly Item[]> {
   const { mongo, at, transaction } = call;
   await transaction?.touch(mongo.documents.engine, collection);
-  for await (const items of scanStored(mongo, collection, access, at)) {
+  const seen = access.mayRepeat ? new Set<number>() : undefined;
+  for await (const found of scanStored(mongo, collection, access, at, enough)) {
     call.time.check();
+    const items = seen ? found.filter(({ serial }) => isNew(seen, serial)) : found;
+    if (examined) {
+      examined.keys += found.length;
+      examined.documents += items.length;
+    }
     yield transaction ? transaction.visible(collection, items) : items;
   }
   if (transaction) yield transaction.own(collection);
@@ -99,21 +119,33 @@ async function* scanStored(
   collection: StoredCollection,
   access: Access,
   at: Instant,
+  enough: number,
 ): AsyncGenerator<readonly Item[]> {
-  const seen = access.mayRepeat ? new Set<number>() : undefined;
-  let rowsMax = ROWS_FIRST;
-  for (const request of access.requests) {
-    const plan = mongo.documents.engine.plan(collection.engine, request);
-    const batches = plan.run(at, { rowsMax, bytesMax: BATCH_BYTES_MAX });
-    try {
-      for await (const { items } of batches) {
-        yield seen ? items.filter(({ serial }) => isNew(seen, serial)) : items;
-        rowsMax = ROWS_PER_BATCH;
-      }
-    } catch (error) {
-      if (!(error instanceof PlanOutdated)) throw error;
-      throw new MongoError(175, 'QueryPlanKilled', 'an index changed while the query was running');
-    }
+  const streams = access.requests.map((request) =>
+    requested(mongo, collection, request, at, enough),
+  );
+  try {
+    if (access.mergedBy) yield* merged(streams, access.mergedBy);
+    else for (const stream of streams) yield* stream;
+  } catch (error) {
+    if (!(error instanceof PlanOutdated)) throw error;
+    throw new MongoError(175, 'QueryPlanKilled', 'an index changed while the query was running');
+  }
+}
+
+/** Batches grow, so that who needs little does not wait for much. */
+async function* requested(
+  mongo: Mongo,
+  { engine }: StoredCollection,
+  request: ScanRequest,
+  at: Instant,
+  enough: number,
+): AsyncGenerator<readonly Item[]> {
+  const plan = mongo.documents.engine.plan(engine, request);
+  const budget = { rowsMax: Math.min(enough, ROWS_FIRST), bytesMax: BATCH_BYTES_MAX };
+  for await (const { items } of plan.run(at, budget)) {
+    yield items;
+    budget.rowsMax = Math.min(budget.rowsMax * GROWTH, ROWS_PER_BATCH);
   }
 }
 

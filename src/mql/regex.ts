@@ -47,3 +47,34 @@ export function textMatcher(pattern: string, options: string): (text: string) =>
   }
   return (text) => regex.matcher(text).find();
 }
+
+/** What every text begins with that a pattern matches; empty where that is not simply told. */
+export function literalPrefix(pattern: string, options: string): string {
+  if (/[imx]/.test(options) || !pattern.startsWith('^')) return '';
+  // An alternative need not begin like the first, wherever the bar stands.
+  if (pattern.includes('|')) return '';
+  const literal: string[] = [];
+  const units = [...pattern.slice(1)];
+  for (let at = 0; at < units.length; at++) {
+    const unit = units[at] as string;
+    if (REPEATED.includes(unit)) {
+      // What may be there as often as never does not count.
+      if (unit !== '+') literal.pop();
+      break;
+    }
+    if (SPECIAL.includes(unit)) break;
+    if (unit !== '\\') {
+      literal.push(unit);
+      continue;
+    }
+    at += 1;
+    const escaped = units[at] ?? '';
+    if (!ESCAPABLE.test(escaped)) break;
+    literal.push(escaped);
+  }
+  return literal.join('');
+}
+
+const REPEATED: readonly string[] = ['*', '?', '+', '{'];
+const SPECIAL: readonly string[] = ['.', '(', ')', '[', ']', '^', '$', '}'];
+const ESCAPABLE = /^[^\w\s]$/;

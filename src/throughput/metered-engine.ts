@@ -94,6 +94,7 @@ function meteredPlan(plan: Plan, container: Container, meter: Meter): Plan {
     limited,
     explain,
     indexes: plan.indexes,
+    ...(plan.isWithin ? { isWithin: plan.isWithin.bind(plan) } : {}),
     run: async function* (at, budget) {
       meter.admit(container);
       let isFirst = true;

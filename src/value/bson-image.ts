@@ -52,17 +52,27 @@ export function bsonOf(stored: Bytes): Bytes {
 /**
  * `id` is the text of `_id`, under the name by which engines find items; the fields of the document
  * are below `d`, where none of them can be taken for something else, and only looked at on demand.
+ * What an index over a path cannot tell is that an array there has no elements: `e` has the dotted
+ * paths of these.
  */
 export function imageOf(stored: Bytes): unknown {
   let fields: unknown;
+  const empty: Record<string, true> = {};
+  const fieldsOf = () => {
+    fields ??= objectImage(stored, 0, '', empty);
+    return fields;
+  };
   return {
     id: idTextOf(stored),
     get d() {
-      fields ??= objectImage(stored, 0);
-      return fields;
+      return fieldsOf();
     },
     get u() {
       return uniqueImage(stored);
+    },
+    get e() {
+      fieldsOf();
+      return empty;
     },
   };
 }
@@ -84,31 +94,44 @@ function uniqueImage(stored: Bytes): Readonly<Record<string, unknown>> {
   return unique;
 }
 
-function objectImage(bytes: Bytes, document: number): Record<string, unknown> {
+function objectImage(
+  bytes: Bytes,
+  document: number,
+  start: string,
+  empty: Record<string, true>,
+): Record<string, unknown> {
   const image: Record<string, unknown> = {};
   eachField(bytes, document, (name, type, at) => {
     if (Object.hasOwn(image, name)) return;
-    const value = valueImage(bytes, type, at);
+    const isDeep = type === BsonType.object || type === BsonType.array;
+    const path = isDeep ? start + name : '';
+    const value = isDeep ? deepImage(bytes, type, at, path, empty) : scalarImage(bytes, type, at);
     if (name !== '__proto__') image[name] = value;
     else Object.defineProperty(image, name, { value, enumerable: true });
   });
   return image;
 }
 
-function valueImage(bytes: Bytes, type: number, at: number): unknown {
-  switch (type) {
-    case BsonType.object:
-      return objectImage(bytes, at);
-    case BsonType.array: {
-      const elements: unknown[] = [];
-      eachField(bytes, at, (_name, inner, from) => {
-        elements.push(valueImage(bytes, inner, from));
-      });
-      return elements;
-    }
-    case BsonType.string:
-      return keyText(decodeString(bytes, at));
-    default:
-      return keyText(decodeValue(bytes, type, at));
-  }
+function deepImage(
+  bytes: Bytes,
+  type: number,
+  at: number,
+  path: string,
+  empty: Record<string, true>,
+): unknown {
+  if (type === BsonType.object) return objectImage(bytes, at, `${path}.`, empty);
+  const elements: unknown[] = [];
+  eachField(bytes, at, (_name, inner, from) => {
+    const isDeep = inner === BsonType.object || inner === BsonType.array;
+    elements.push(
+      isDeep ? deepImage(bytes, inner, from, path, empty) : scalarImage(bytes, inner, from),
+    );
+  });
+  if (elements.length === 0 && path !== '__proto__') empty[path] = true;
+  return elements;
+}
+
+function scalarImage(bytes: Bytes, type: number, at: number): string {
+  if (type === BsonType.string) return keyText(decodeString(bytes, at));
+  return keyText(decodeValue(bytes, type, at));
 }

@@ -42,7 +42,15 @@ const leaf: Leaf = (random) => {
   const value = anyLeaf(random);
   return LASTING.has(typeOf(value)) ? value : null;
 };
-const VOCABULARY: Vocabulary = { ...WHOLE_VOCABULARY, leaf };
+const VOCABULARY: Vocabulary = {
+  ...WHOLE_VOCABULARY,
+  leaf,
+  operators: [...WHOLE_VOCABULARY.operators, '$regex'],
+};
+const KEYS: readonly Any[] = [
+  ...[{ a: 1 }, { b: -1 }, { 'a.b': 1 }, { c: 1, _id: 1 }, { 'b.a': 1 }, { 'a.b.c': 1 }],
+  ...[{ 'c.c': 1 }, { _id: -1, b: 1 }],
+];
 
 interface Pair {
   readonly plain: Collection<Any>;
@@ -64,9 +72,7 @@ async function filled(random: Random): Promise<Pair> {
   const database = server.database();
   const plain = database.collection<Any>('plain');
   const indexed = database.collection<Any>('indexed');
-  for (const key of [{ a: 1 }, { b: -1 }, { 'a.b': 1 }, { c: 1, _id: 1 }, { 'b.a': 1 }] as Any[]) {
-    await indexed.createIndex(key);
-  }
+  await indexed.createIndexes(KEYS.map((key) => ({ key })));
   const documents = Array.from({ length: DOCUMENTS }, (_, id) => {
     const document: Document = new Map([['_id', int32(id)]]);
     for (const [name, value] of randomTree(random, leaf)) document.set(name, value);
@@ -93,6 +99,10 @@ test(`filters find the same with and without indexes (SEED=${seed})`, async () =
     const question = forDriver(filter);
     assert.deepEqual(await idsOf(plain, question), expected, `scan: ${showValue(filter)}`);
     assert.deepEqual(await idsOf(indexed, question), expected, `index: ${showValue(filter)}`);
+    const { n } = await server.client
+      .db(indexed.dbName)
+      .command({ count: 'indexed', query: question });
+    assert.equal(n, expected.length, `count: ${showValue(filter)}`);
   }
 });
 

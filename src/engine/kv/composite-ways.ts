@@ -1,6 +1,6 @@
 // Ways through composite indexes.
 import { encodeValue } from '../../value/key.js';
-import type { ScanRequest, SimpleFilter } from '../engine.js';
+import type { ScanRequest, SimpleFilter, ValueFilter } from '../engine.js';
 import {
   bytesMaxOf,
   type CompositeIndex,
@@ -13,8 +13,9 @@ import {
 } from '../indexing.js';
 import type { Place } from './entries.js';
 import { after } from './keys.js';
-import { compositePart, compositePrefix } from './path-index.js';
-import { intersection, isSearch, type KeyRange, valueRanges } from './ranges.js';
+import { compositePart, compositePrefix, turned } from './path-index.js';
+import { intersection, isSearch, type KeyRange, type Ranges, valueRanges } from './ranges.js';
+import type { Key } from './store.js';
 import type { Way, WayScope } from './ways.js';
 
 export interface CompositeWay extends Way {
@@ -39,7 +40,7 @@ export function compositeWays(
   // With one equality and nothing else the index of that path alone serves as well.
   if (conjuncts.length < 2 && (conjuncts.length === 0 || request.order.length === 0)) return [];
   const ways = place.container.indexing.composites.map((_, index) =>
-    compositeWay(place, request.order, scope, conjuncts, index),
+    compositeWay(place, request, scope, conjuncts, index),
   );
   return ways.filter((way): way is CompositeWay => {
     return way !== undefined && (way.conditions > 1 || (request.order.length > 0 && way.ordered));
@@ -48,7 +49,7 @@ export function compositeWays(
 
 export function compositeWay(
   place: Place,
-  order: ScanRequest['order'],
+  { order, anyTies }: Pick<ScanRequest, 'order' | 'anyTies'>,
   { partition, span }: WayScope,
   conjuncts: readonly SimpleFilter[],
   index: number,
@@ -75,17 +76,21 @@ export function compositeWay(
   const next = parts[fixed];
   let ranges: readonly KeyRange[] = [[start, after(start)]];
   let exact = true;
-  if (next && !next.descending) {
+  if (next) {
     for (const filter of conjuncts) {
       if (isSearch(filter) || !samePath(filter.path, next.path)) continue;
-      const found = valueRanges(filter, at, after(start), bytesMaxOf(parts.length));
+      const bytesMax = bytesMaxOf(parts.length);
+      const found = next.descending
+        ? turnedRanges(filter, at, bytesMax)
+        : valueRanges(filter, at, after(start), bytesMax);
       if (!found) continue;
       used.add(filter);
       exact &&= found.exact;
       ranges = intersection([ranges, found.ranges]) ?? ranges;
     }
   }
-  const ordered = ordersBy(order, parts, fixed);
+  const direction = directionOf(order, parts.slice(fixed), anyTies === true);
+  const ordered = direction !== undefined;
   if (ordered && order.length === 1 && next && !isNamed(indexing, next.path)) {
     const defined = after(at(encodeValue(undefined)));
     ranges = intersection([ranges, [[defined, after(start)]]]) ?? ranges;
@@ -93,7 +98,7 @@ export function compositeWay(
   return {
     table: 'path',
     ranges,
-    descending: ordered && order[0]?.descending === true,
+    descending: direction === 'down',
     partition,
     span,
     ordered: ordered || order.length === 0,
@@ -106,21 +111,44 @@ export function compositeWay(
   };
 }
 
-function isNamed(indexing: Indexing, path: IndexPath): boolean {
+export function isNamed(indexing: Indexing, path: IndexPath): boolean {
   return namedPaths(indexing).some((each) => samePath(each, path));
 }
 
-/** Whether what follows the fixed paths comes in the order that is asked for, ties included. */
-function ordersBy(order: ScanRequest['order'], parts: CompositeIndex, fixed: number): boolean {
+/**
+ * Which way what follows the fixed paths comes in the order that is asked for: ties, too, unless
+ * they do not matter.
+ */
+export function directionOf(
+  order: ScanRequest['order'],
+  parts: CompositeIndex,
+  anyTies: boolean,
+): 'up' | 'down' | undefined {
   const [first] = order;
-  if (!first || parts[fixed]?.descending !== false) return false;
-  if (order.length !== parts.length - fixed) return false;
-  return order.every(({ path, descending }, at) => {
-    const part = parts[fixed + at];
-    return (
-      part !== undefined &&
-      samePath(path, part.path) &&
-      descending === (part.descending !== first.descending)
-    );
+  const [part] = parts;
+  if (!first || !part || order.length > parts.length) return undefined;
+  if (!anyTies && (part.descending || order.length < parts.length)) return undefined;
+  const isDown = first.descending !== part.descending;
+  const fits = order.every(({ path, descending }, at) => {
+    const same = parts[at];
+    return same && samePath(path, same.path) && descending === (same.descending !== isDown);
   });
+  return fits ? (isDown ? 'down' : 'up') : undefined;
 }
+
+/** Where all bits of a value are turned, ranges begin behind what they ended before. */
+function turnedRanges(
+  filter: ValueFilter,
+  at: (bytes: Uint8Array) => Key,
+  bytesMax: number,
+): Ranges | undefined {
+  const found = valueRanges(filter, (bytes) => Buffer.from(bytes), BEYOND, bytesMax);
+  if (!found) return undefined;
+  const ranges = found.ranges.map(([from, to]): KeyRange => {
+    return [after(at(turned(to))), after(at(turned(from)))];
+  });
+  return { ranges: ranges.reverse(), exact: found.exact };
+}
+
+/** Behind the first byte of every value. */
+const BEYOND = Buffer.of(0xfe);

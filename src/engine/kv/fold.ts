@@ -87,7 +87,7 @@ export function valueRuns(
     if (way) return { ...plain, ranges: way.ranges, isPartial: false };
   }
   for (const index of indexing.composites.keys()) {
-    const way = compositeWay(place, [], WHOLE, conjuncts, index);
+    const way = compositeWay(place, { order: [] }, WHOLE, conjuncts, index);
     const runs = way?.exact ? runsOf(way, path) : undefined;
     if (runs) return runs;
   }

@@ -28,18 +28,27 @@ export function valueRanges(
   at: (bytes: Uint8Array) => Key,
   end: Key,
   bytesMax: number,
+  repeats = false,
 ): Ranges | undefined {
   const cutBytes = bytesMax - HASH_BYTES;
   // An item has one value at a path, but may have many in an array: then ranges would show it
   // twice.
-  if (filter.op !== '=' && filter.path.includes(null)) return undefined;
+  if (filter.op !== '=' && !repeats && filter.path.includes(null)) return undefined;
   switch (filter.op) {
+    case 'every':
+    case 'any':
+      return together(
+        filter.op,
+        filter.of.map((each) => valueRanges(each, at, end, bytesMax, repeats)),
+      );
     case '=':
       return { ranges: [pointRange(at(sortableBytes(filter.value, bytesMax)))], exact: true };
     case 'in': {
       const points = filter.values.map((value) => pointRange(at(sortableBytes(value, bytesMax))));
       return { ranges: distinctRanges(points), exact: true };
     }
+    case 'missing':
+      return { ranges: [pointRange(at(encodeValue(undefined)))], exact: true };
     case 'defined':
       return { ranges: [[after(at(encodeValue(undefined))), end]], exact: true };
     case 'prefix': {
@@ -51,6 +60,26 @@ export function valueRanges(
     default:
       return comparison(at, filter.op, filter.value, cutBytes);
   }
+}
+
+/** Of conditions that must all hold, those that nothing is known of are left out. */
+function together(op: 'every' | 'any', parts: readonly (Ranges | undefined)[]): Ranges | undefined {
+  const known = parts.filter((part) => part !== undefined);
+  const isAll = known.length === parts.length;
+  if (known.length === 0 || (op === 'any' && !isAll)) return undefined;
+  const lists = known.map(({ ranges }) => ranges);
+  const ranges = op === 'any' ? union(lists.flat()) : intersection(lists);
+  return ranges && { ranges, exact: isAll && known.every(({ exact }) => exact) };
+}
+
+function union(ranges: readonly KeyRange[]): readonly KeyRange[] {
+  const joined: KeyRange[] = [];
+  for (const range of [...ranges].sort(([a], [b]) => Buffer.compare(a, b))) {
+    const last = joined.at(-1);
+    if (!last || Buffer.compare(last[1], range[0]) < 0) joined.push(range);
+    else if (Buffer.compare(last[1], range[1]) < 0) joined[joined.length - 1] = [last[0], range[1]];
+  }
+  return joined;
 }
 
 function comparison(

@@ -35,7 +35,7 @@ import { missedIndexes } from './missed.js';
 import { contains, type KeyRange } from './ranges.js';
 import { openRecord } from './record.js';
 import { KEY_BYTES_MAX, type Key, Slab, type Store } from './store.js';
-import { bestWay, conjunctsOf, isWhole, type Way, waysFor } from './ways.js';
+import { bestWay, conjunctsOf, isWhole, isWithin, type Way, waysFor } from './ways.js';
 
 /** Dead items count too, so that a batch over a large backlog still ends soon. */
 const LOOKED_AT_MAX = 1000;
@@ -68,6 +68,7 @@ export function planScan(store: Store, place: () => Place, request: ScanRequest)
         return missedIndexes(planned, request, way);
       },
     },
+    isWithin: (keysMax) => isWithin(store, way, keysMax),
     run: (at, budget) => {
       let left: readonly KeyRange[] | undefined = begin;
       // No generator, which takes longer than reading an item.

@@ -2,16 +2,24 @@
 // one with the fewest keys wins, by counting a little and no further.
 import { effectivePartitionKey } from '../../value/partition-hash.js';
 import type { PartitionKey } from '../../value/partition-key.js';
-import type { EpkSpan, Filter, ScanRequest, SearchFilter, SimpleFilter } from '../engine.js';
+import type {
+  EpkSpan,
+  Filter,
+  ScanRequest,
+  SearchFilter,
+  SimpleFilter,
+  ValueFilter,
+} from '../engine.js';
 import {
   type CompositeIndex,
   compositeFor,
+  firstAscending,
   isIndexed,
   samePath,
   showPath,
   VALUE_BYTES_MAX,
 } from '../indexing.js';
-import { compositeWays } from './composite-ways.js';
+import { compositeWays, directionOf, isNamed } from './composite-ways.js';
 import type { Place } from './entries.js';
 import { after, partitionBound, type Table, tableRange } from './keys.js';
 import { compositePrefix, pathPrefix, searchPrefix } from './path-index.js';
@@ -85,8 +93,9 @@ function pathWay(
   filters: readonly SimpleFilter[],
   isAll: boolean,
 ): Way | undefined {
+  const { indexing } = place.container;
   const [first] = filters;
-  const found = filters.map((filter) => rangesOf(place, filter));
+  const found = filters.map((filter) => rangesOf(place, filter, request.repeats));
   const ranges = intersection(found.flatMap((each) => (each ? [each.ranges] : [])));
   if (!first || !ranges) return undefined;
   const { ordered, descending } = order(request, first);
@@ -98,10 +107,15 @@ function pathWay(
     span,
     ordered,
     // An entry may be of an older version of its item while a lazy index catches up.
-    exact: isAll && found.every((each) => each?.exact) && !place.container.indexing.lazy,
+    exact: isAll && found.every((each) => each?.exact) && !indexing.lazy && !isRepeated(first),
     explain: filters.map(({ path, op }) => `${showPath(path)} ${op}`).join(', '),
     index: [{ path: first.path, descending: false }],
   };
+}
+
+/** Whether an item may have several keys among those of a condition. */
+function isRepeated({ op, path }: SimpleFilter): boolean {
+  return op !== '=' && op !== 'word' && op !== 'near' && path.includes(null);
 }
 
 /**
@@ -143,7 +157,7 @@ function surest(ways: readonly Way[]): Way {
   return narrower.find((way) => way.exact) ?? narrower[0] ?? whole;
 }
 
-function isWithin(store: Reader, way: Way, keysMax: number): boolean {
+export function isWithin(store: Reader, way: Way, keysMax: number): boolean {
   if (way.ranges.length > RANGES_COUNTED_MAX) return false;
   let left = keysMax;
   for (const [from, to] of way.ranges) {
@@ -224,8 +238,9 @@ function orderWay(
   request: ScanRequest,
   { partition, span }: WayScope,
 ): Way | undefined {
-  const found = orderRange(place, request.order);
-  if (!found) return undefined;
+  const found = orderRange(place, request);
+  const isSingle = request.repeats || !request.order.some(({ path }) => path.includes(null));
+  if (!found || !isSingle) return undefined;
   return {
     table: 'path',
     ranges: [[found.start, after(found.start)]],
@@ -241,20 +256,25 @@ function orderWay(
 
 function orderRange(
   place: Place,
-  order: ScanRequest['order'],
+  { order, anyTies }: ScanRequest,
 ):
   | { readonly start: Key; readonly descending: boolean; readonly index: CompositeIndex }
   | undefined {
   const { slot } = place.head;
   const { indexing } = place.container;
   const [first, ...more] = order;
+  const beginningWith = (wanted: CompositeIndex) => {
+    const ways = indexing.composites.map((each) => directionOf(wanted, firstAscending(each), true));
+    const index = ways.findIndex((way) => way !== undefined);
+    return index < 0 ? undefined : { index, descending: ways[index] === 'down' };
+  };
   if (!first) return undefined;
   if (more.length === 0) {
     if (!isIndexed(indexing, first.path)) return undefined;
     const { descending } = first;
     return { start: pathPrefix(slot, indexing.version, first.path), descending, index: order };
   }
-  const found = compositeFor(indexing, order);
+  const found = compositeFor(indexing, order) ?? (anyTies ? beginningWith(order) : undefined);
   if (!found) return undefined;
   const start = compositePrefix(slot, indexing.version, found.index);
   const index = indexing.composites[found.index] ?? order;
@@ -262,12 +282,23 @@ function orderRange(
 }
 
 /** The keys that a simple filter allows; undefined when the index knows nothing of its path. */
-function rangesOf(place: Place, filter: SimpleFilter): Ranges | undefined {
+function rangesOf(
+  place: Place,
+  filter: SimpleFilter,
+  repeats: boolean | undefined,
+): Ranges | undefined {
   if (isSearch(filter)) return searchOf(place, filter);
-  if (!isIndexed(place.container.indexing, filter.path)) return undefined;
+  const { indexing } = place.container;
+  if (!isIndexed(indexing, filter.path)) return undefined;
+  if (asksForMissing(filter) && !isNamed(indexing, filter.path)) return undefined;
   const prefix = pathPrefix(place.head.slot, place.container.indexing.version, filter.path);
   const at = (bytes: Uint8Array) => Buffer.concat([prefix, bytes]);
-  return valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX);
+  return valueRanges(filter, at, after(prefix), VALUE_BYTES_MAX, repeats);
+}
+
+/** Only of paths that are included by name it is known who lacks them. */
+function asksForMissing(filter: ValueFilter): boolean {
+  return filter.op === 'missing' || ('of' in filter && filter.of.some(asksForMissing));
 }
 
 /** Never all that was asked: words may have to stand together, and circles are made of squares. */

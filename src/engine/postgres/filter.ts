@@ -4,7 +4,7 @@ import type { Filter, SearchFilter, SimpleFilter, ValueFilter } from '../engine.
 import { type IndexPath, showPath } from '../indexing.js';
 import { rangeOf } from './index-range.js';
 import type { Lengths } from './path-indexes.js';
-import { allOf, raw, type Sql, sql } from './sql.js';
+import { allOf, join, raw, type Sql, sql } from './sql.js';
 import { storableJson, storableText } from './text.js';
 import { valueSql } from './value-sql.js';
 
@@ -72,11 +72,20 @@ function containing(path: IndexPath, value: unknown): unknown {
 function predicate(filter: ValueFilter, value: Sql): Sql {
   switch (filter.op) {
     case '=':
-      return sql`${value} = ${storableJson(filter.value)}::jsonb`;
+      return equality(filter.value, value);
     case 'in':
       return sql`${value} = any(${filter.values.map(storableJson)}::jsonb[])`;
     case 'defined':
       return sql`${value} is not null`;
+    case 'missing':
+      return sql`${value} is null`;
+    case 'every':
+      return allOf(filter.of.map((each) => predicate(each, value)));
+    case 'any':
+      return sql`(${join(
+        filter.of.map((each) => sql`(${predicate(each, value)})`),
+        ' or ',
+      )})`;
     case 'prefix': {
       const text = sql`${value} #>> '{}'`;
       const prefix = storableText(filter.value);
@@ -85,6 +94,14 @@ function predicate(filter: ValueFilter, value: Sql): Sql {
     default:
       return comparison(filter.op, filter.value, value);
   }
+}
+
+/** An empty list or object stands for all of its type, as in every index. */
+function equality(wanted: unknown, value: Sql): Sql {
+  if (typeof wanted !== 'object' || wanted === null) {
+    return sql`${value} = ${storableJson(wanted)}::jsonb`;
+  }
+  return sql`jsonb_typeof(${value}) = ${raw(Array.isArray(wanted) ? "'array'" : "'object'")}`;
 }
 
 /** Only values of one type compare. */

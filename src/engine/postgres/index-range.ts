@@ -11,7 +11,7 @@ import {
   sortTextSql,
   TEXTS,
 } from './sort-text.js';
-import { raw, type Sql, sql } from './sql.js';
+import { join, raw, type Sql, sql } from './sql.js';
 
 /** Where texts are cut, the range may hold more than what is asked for. */
 export interface Range {
@@ -23,6 +23,15 @@ export function rangeOf(filter: ValueFilter, lengthMax: number): Range {
   const key = sortTextSql(filter.path, lengthMax);
   const whole = (value: unknown) => isWhole(value, lengthMax);
   switch (filter.op) {
+    case 'missing':
+      return { condition: sql`${key} = ${sortTextOf(undefined, lengthMax)}::text`, exact: true };
+    case 'every':
+    case 'any': {
+      const parts = filter.of.map((each) => rangeOf(each, lengthMax));
+      const conditions = parts.map(({ condition }) => sql`(${condition})`);
+      const condition = sql`(${join(conditions, filter.op === 'any' ? ' or ' : ' and ')})`;
+      return { condition, exact: parts.every(({ exact }) => exact) };
+    }
     case 'defined':
       return { condition: sql`${key} >= ${raw(`'${DEFINED}'`)}`, exact: true };
     case '=': {

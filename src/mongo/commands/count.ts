@@ -1,5 +1,6 @@
 // count and distinct.
-import { EVERYTHING } from '../../engine/engine.js';
+import type { StoredCollection } from '../../catalog/collections.js';
+import { EVERYTHING, type ScanRequest } from '../../engine/engine.js';
 import { keyOfValue } from '../../value/bson/compare.js';
 import { documentOf, int32, type Value } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
@@ -26,22 +27,33 @@ export async function countMatching(call: Call, question: Question): Promise<num
   if (!collection) return 0;
   const { tree } = filter;
   if (tree.kind === 'and' && tree.of.length === 0 && !call.transaction) {
-    const counted = await countAll(call, question);
+    const counted = await countFound(call, collection, [EVERYTHING]);
+    if (counted !== undefined) return counted;
+  }
+  const access = await accessOf(call, question);
+  if (access.isCount && !call.transaction) {
+    const counted = await countFound(call, collection, access.requests);
     if (counted !== undefined) return counted;
   }
   let found = 0;
-  const access = await accessOf(call, question);
   for await (const items of matching(call, collection, question, access)) found += items.length;
   return found;
 }
 
 /** By the index, unless documents may have several fuses, of which each would be counted. */
-async function countAll({ mongo, at }: Call, { collection }: Question) {
-  if (!collection || collection.engine.expiry.some(({ name }) => name.startsWith('date-'))) {
-    return undefined;
+async function countFound(
+  { mongo, at }: Call,
+  { engine }: StoredCollection,
+  requests: readonly ScanRequest[],
+): Promise<number | undefined> {
+  if (engine.expiry.some(({ name }) => name.startsWith('date-'))) return undefined;
+  let items = 0;
+  for (const request of requests) {
+    const counted = await mongo.documents.engine.plan(engine, request).count(at);
+    if (!counted) return undefined;
+    items += counted.items;
   }
-  const counted = await mongo.documents.engine.plan(collection.engine, EVERYTHING).count(at);
-  return counted?.items;
+  return items;
 }
 
 export async function distinct(call: Call): Promise<Reply> {

@@ -90,6 +90,7 @@ export function randomFilter(random: Random, vocabulary: Vocabulary, depth = 2):
   return filter;
 }
 
+const PATTERNS = ['^x', '^', 'y', '^y$', '^x?', '^(x|y)', '^x|y', '^\\.', '^xy*', '^x{0}'] as const;
 const TYPES = ['string', 'number', 'array', 'object', 'null', 'bool', 'int', 'double'] as const;
 
 function randomOperators(random: Random, vocabulary: Vocabulary, depth: number): Document {
@@ -120,6 +121,8 @@ function operandFor(
       return int32(randomInteger(random, 3));
     case '$mod':
       return [int32(randomPick(random, [1, 2, 3])), int32(randomInteger(random, 2))];
+    case '$regex':
+      return randomPick(random, PATTERNS);
     case '$elemMatch':
       if (depth <= 0) return documentOf({ $gt: int32(0) });
       return vocabulary.elementFilters && random() < 0.5
