@@ -279,8 +279,7 @@ function ledByEach(group: Group): readonly Group[] {
 /** Conditions hold together where they are about one value, and else each by itself. */
 function filterFor(group: Group, form: Form): ValueFilter | undefined {
   const [first] = group.told;
-  // An array as a whole may fulfil one condition, and one of its elements another.
-  if (first?.isWhole || !isOneValue(group, form)) return first?.at(form);
+  if (first?.isLoose || !isOneValue(group, form)) return first?.at(form);
   const told = group.told.map((each) => each.at(form));
   const known = told.filter((each) => each !== undefined);
   return known.length < told.length ? undefined : everyOf(form.path, known);

@@ -40,6 +40,11 @@ export interface Told {
   readonly isExact: boolean;
   /** Whether it asks about the value as it is, of an array never about the elements. */
   readonly isWhole?: boolean;
+  /**
+   * Whether an array may fulfil it, by itself or by what it lacks: then other conditions on the
+   * path may be fulfilled by its elements.
+   */
+  readonly isLoose?: boolean;
 }
 /** As `explain` shows it; which sides the condition itself has set. */
 export interface Interval {
@@ -52,6 +57,8 @@ export interface Asking {
   readonly hasCollation: boolean;
   /** Whether the path begins in an element of an array, of which it is not known what it lacks. */
   readonly isInside: boolean;
+  /** Whether it is about an element itself: of arrays in arrays only this is known. */
+  readonly isElement?: boolean;
 }
 
 /** Undefined where nothing can be told. */
@@ -76,9 +83,9 @@ export function toldOf(node: Node, asking: Asking): Told | undefined {
     case '$type':
       return typed(operand);
     case '$size':
-      return { ...DEFINED, at: ({ path, isElement }) => (isElement ? undefined : anyArray(path)) };
+      return ARRAY;
     case '$elemMatch(value)':
-      return inElement(node, asking);
+      return asking.isElement ? ARRAY : inElement(node, asking);
     default:
       return undefined;
   }
@@ -92,6 +99,7 @@ function toldOfNot(node: Node, { isInside }: Asking): Told | undefined {
       at: ({ path, isPlain }) => (isPlain ? { op: 'missing', path } : undefined),
       bounds: [point('null')],
       isExact: false,
+      isLoose: true,
     };
   }
   // On longer paths an empty array on the way is not null, either.
@@ -105,6 +113,12 @@ const DEFINED: Told = {
   bounds: [{ low: '[MinKey', high: 'MaxKey]', sides: 'both' }],
   isExact: false,
   isWhole: true,
+  isLoose: true,
+};
+
+const ARRAY: Told = {
+  ...DEFINED,
+  at: ({ path, isElement }) => (isElement ? undefined : anyArray(path)),
 };
 
 function equal(value: Value, asking: Asking): Told | undefined {
@@ -123,6 +137,7 @@ const NULL: Told = {
   },
   bounds: [point('null')],
   isExact: false,
+  isLoose: true,
 };
 
 /** An array is found by its first element; of one that is an element it is only known that. */
@@ -133,7 +148,7 @@ function equalArray(
 ): Told | undefined {
   const [first] = value;
   if (first === undefined) {
-    return { at: ({ path }) => anyArray(path), bounds, isExact: false, isWhole: true };
+    return { at: ({ path }) => anyArray(path), bounds, isExact: false, isLoose: true };
   }
   const text = exactText(first, asking);
   if (text === undefined) return undefined;
@@ -169,6 +184,7 @@ function listed(values: readonly Value[], asking: Asking): Told | undefined {
     },
     bounds: known.flatMap(({ bounds }) => bounds),
     isExact: known.every(({ isExact }) => isExact),
+    isLoose: known.some(({ isLoose }) => isLoose),
   };
 }
 
@@ -320,7 +336,7 @@ function typed(operand: Value): Told | undefined {
 function inElement({ inner }: FieldNode, asking: Asking): Told | undefined {
   const nodes = inner?.kind === 'and' ? inner.of : inner ? [inner] : [];
   const known = nodes
-    .map((node) => toldOf(node, { ...asking, isInside: true }))
+    .map((node) => toldOf(node, { ...asking, isInside: true, isElement: true }))
     .filter((each) => each !== undefined);
   if (known.length === 0) return undefined;
   return {
