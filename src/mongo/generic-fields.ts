@@ -17,7 +17,7 @@ const MEMBERS_MAX = 50;
 export function checkGenericFields(call: Call): void {
   const { command } = call;
   const read = command.get('readConcern');
-  if (read !== undefined) checkReadConcern(read);
+  if (read !== undefined) checkReadConcern(read, command.get('autocommit') === false);
   const write = command.get('writeConcern');
   if (write !== undefined) checkWriteConcern(write);
   const preference = command.get('$readPreference');
@@ -28,12 +28,19 @@ export function checkGenericFields(call: Call): void {
   checkApiVersion(call);
 }
 
-function checkReadConcern(given: Value): void {
+function checkReadConcern(given: Value, isPart: boolean): void {
   const concern = asDocument(given, 'readConcern') ?? new Map();
   for (const name of concern.keys()) {
     if (!READ_CONCERN.includes(name)) throw unknownField(`readConcern.${name}`);
   }
   checkChoice(concern.get('level'), 'readConcern.level', READ_LEVELS);
+  const isSnapshot = concern.get('level') === 'snapshot' || concern.has('atClusterTime');
+  if (isSnapshot && !isPart) {
+    throw mongoFailure(
+      'CommandNotSupported',
+      'Snapshot reads outside of transactions are not supported: no older versions are kept. Read in a transaction.',
+    );
+  }
 }
 
 function checkChoice(given: Value | undefined, path: string, choices: readonly string[]): void {

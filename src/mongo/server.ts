@@ -19,6 +19,7 @@ import { asInteger, asNumber } from './fields.js';
 import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
+import { withTimes } from './reply-time.js';
 import { sessionOf } from './session-id.js';
 import type { Session } from './sessions.js';
 import { LabelledError, unlessStruck } from './struck.js';
@@ -76,15 +77,16 @@ async function answer(mongo: Mongo, client: Client, request: Request, report: Re
     const run = call;
     const reply = await unlessStruck(call, () => runOnce(run, command));
     call.time.stop();
-    return { command: name, bytes: encode(reply) };
+    return { command: name, bytes: withTimes(encode(reply), call) };
   } catch (error) {
     // Not to be answered at all.
     if (error instanceof ProtocolError) throw error;
     const failure = failureOf(error, report, call?.name ?? '');
     const labels = failure instanceof LabelledError ? failure.labels : labelsOf(failure.code, call);
+    const told = errorReply(failure, labels, extraOf(failure));
     return {
       command: call?.name ?? '',
-      bytes: encode(errorReply(failure, labels, extraOf(failure))),
+      bytes: call ? withTimes(encode(told), call) : encode(told),
     };
   }
 }
@@ -162,7 +164,8 @@ function readCommand(body: Buffer, sequences: readonly Sequence[]) {
   eachField(body, 0, (name, type, at) => {
     if (type === BsonType.array && DOCUMENT_ARRAYS.has(name)) {
       arrays.set(name, documentsIn(body, at));
-    } else if (type === BsonType.string) command.set(name, decodeString(body, at));
+    } else if (name === '$clusterTime') return;
+    else if (type === BsonType.string) command.set(name, decodeString(body, at));
     else command.set(name, decodeValue(body, type, at));
   });
   for (const { name, documents } of sequences) {
