@@ -12,7 +12,8 @@ import { judged, number, type Report } from './report.js';
 import { filledFolder, postgres, SMALL_ITEMS } from './stock.js';
 import { queryCall } from './wire.js';
 
-const CONNECTIONS = 16;
+/** A few clients, and as many as keep a server busy. */
+const CONNECTIONS = [16, 64] as const;
 /** So many different questions of each kind are asked in turn. */
 const VARIANTS = 500;
 const COMPARED = 3;
@@ -26,25 +27,49 @@ const FLAT_AIM = { most: 1.3 };
 const FLAT = QUESTIONS.filter(({ sql, partition }) => /LIMIT|customer/.test(sql) || partition);
 
 export async function queryPart(bench: Bench, report: Report): Promise<void> {
-  const { items, rounds, queryMs } = bench.options;
+  const { items } = bench.options;
   report.say(`filling folders and a table with ${number(items)} orders ...`);
   const folder = await filledFolder(bench, 'orders', { living: items, waves: [], orders: true });
   const server = await startMayfly(bench, { data: folder, profile: 'query' });
   const peer = await postgresOrders(bench, items);
   const load = bench.child('load.js');
   const kept: Record<string, unknown> = {};
-  const rows: (readonly string[])[] = [];
   for (const question of QUESTIONS) {
     await compareAnswers(question, server, peer, items);
-    await warmUp(mayflySubject(MAYFLY, server, load, variantsOf(question, items), WARM_UP_MS));
+    const plan = planOf(question, items, WARM_UP_MS);
+    await warmUp(mayflySubject(MAYFLY, server, load, plan));
   }
+  for (const connections of CONNECTIONS) {
+    const answered = await compareCosts(bench, report, { server, peer, load }, connections);
+    kept[`connections-${connections}`] = answered;
+  }
+  kept.flat = await flatTable(bench, report, server, load);
+  await server.stop();
+  report.keep('query', kept);
+}
+
+interface Sides {
+  readonly server: Mayfly;
+  readonly peer: PostgresOrders;
+  readonly load: Child;
+}
+
+async function compareCosts(
+  bench: Bench,
+  report: Report,
+  { server, peer, load }: Sides,
+  connections: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { items, rounds, queryMs } = bench.options;
+  const kept: Record<string, unknown> = {};
+  const rows: (readonly string[])[] = [];
   for (const question of QUESTIONS) {
-    const asked = variantsOf(question, items);
+    const plan = planOf(question, items, queryMs, connections);
     const samples = await interleave(
       [
-        mayflySubject(MAYFLY, server, load, asked, queryMs),
-        postgresSubject(POSTGRES, peer, asked, queryMs),
-        postgresSubject(PREPARED, peer, asked, queryMs),
+        mayflySubject(MAYFLY, server, load, plan),
+        postgresSubject(POSTGRES, peer, plan),
+        postgresSubject(PREPARED, peer, plan),
       ],
       rounds,
     );
@@ -53,7 +78,7 @@ export async function queryPart(bench: Bench, report: Report): Promise<void> {
   }
   report.table({
     title:
-      `Queries: ${number(items)} documents of 1 KB, ${CONNECTIONS} connections, ` +
+      `Queries: ${number(items)} documents of 1 KB, ${connections} connections, ` +
       `${rounds} rounds of ${number(queryMs)} ms, medians of the CPU time`,
     columns: ['query', `${MAYFLY} µs`, `${POSTGRES} µs`, `${PREPARED} µs`, 'ratio', 'aim'],
     rows,
@@ -63,9 +88,7 @@ export async function queryPart(bench: Bench, report: Report): Promise<void> {
       'Prepared: PostgreSQL again, with statements that each connection has prepared before.',
     ],
   });
-  kept.flat = await flatTable(bench, report, server, load);
-  await server.stop();
-  report.keep('query', kept);
+  return kept;
 }
 
 function rowOf(question: Question, samples: Samples): readonly string[] {
@@ -92,13 +115,13 @@ async function flatTable(bench: Bench, report: Report, large: Mayfly, load: Chil
   const kept: Record<string, unknown> = {};
   const rows: (readonly string[])[] = [];
   for (const question of FLAT) {
-    const asked = variantsOf(question, SMALL_ITEMS);
-    await warmUp(mayflySubject(names[0], small, load, asked, WARM_UP_MS));
+    const plan = planOf(question, SMALL_ITEMS, WARM_UP_MS);
+    await warmUp(mayflySubject(names[0], small, load, plan));
   }
   for (const question of FLAT) {
     const subjects = [
-      mayflySubject(names[0], small, load, variantsOf(question, SMALL_ITEMS), queryMs),
-      mayflySubject(names[1], large, load, variantsOf(question, items), queryMs),
+      mayflySubject(names[0], small, load, planOf(question, SMALL_ITEMS, queryMs)),
+      mayflySubject(names[1], large, load, planOf(question, items, queryMs)),
     ];
     const samples = await interleave(subjects, rounds);
     kept[question.name] = Object.fromEntries(samples);
@@ -115,20 +138,31 @@ async function flatTable(bench: Bench, report: Report, large: Mayfly, load: Chil
   return kept;
 }
 
-function variantsOf(question: Question, orders: number): readonly Asked[] {
-  return Array.from({ length: VARIANTS }, (_, number) => askedOf(question, number, orders));
+interface QueryPlan {
+  readonly asked: readonly Asked[];
+  readonly connections: number;
+  readonly msMax: number;
+}
+
+function planOf(
+  question: Question,
+  orders: number,
+  msMax: number,
+  connections: number = CONNECTIONS[0],
+): QueryPlan {
+  const asked = Array.from({ length: VARIANTS }, (_, number) => askedOf(question, number, orders));
+  return { asked, connections, msMax };
 }
 
 function mayflySubject(
   name: string,
   server: Mayfly,
   load: Child,
-  asked: readonly Asked[],
-  msMax: number,
+  { asked, connections, msMax }: QueryPlan,
 ): Subject {
   const plan: LoadPlan = {
     port: server.port,
-    connections: CONNECTIONS,
+    connections,
     work: { kind: 'query', asked },
     bodyBytesMin: 1,
   };
@@ -143,14 +177,13 @@ function mayflySubject(
 function postgresSubject(
   name: string,
   { pid, load, prepare }: PostgresOrders,
-  asked: readonly Asked[],
-  msMax: number,
+  plan: QueryPlan,
 ): Subject {
   return {
     name,
     pid,
-    prepare: () => prepare(asked, name === PREPARED),
-    run: () => load.call<LoadResult>('runFor', { msMax }),
+    prepare: () => prepare(plan, name === PREPARED),
+    run: () => load.call<LoadResult>('runFor', { msMax: plan.msMax }),
   };
 }
 
@@ -158,20 +191,15 @@ interface PostgresOrders {
   readonly pid: number;
   readonly address: PgAddress;
   readonly load: Child;
-  prepare(asked: readonly Asked[], named: boolean): Promise<void>;
+  prepare(plan: QueryPlan, named: boolean): Promise<void>;
 }
 
 async function postgresOrders(bench: Bench, orders: number): Promise<PostgresOrders> {
   const { pid, address } = await postgres(bench);
   const load = bench.child('postgres-orders.js');
   await load.call('fill', { address, orders } satisfies OrdersFill, FILL_MS_MAX);
-  const prepare = (asked: readonly Asked[], named: boolean) =>
-    load.call<void>('prepare', {
-      address,
-      connections: CONNECTIONS,
-      asked,
-      named,
-    } satisfies OrdersPlan);
+  const prepare = ({ asked, connections }: QueryPlan, named: boolean) =>
+    load.call<void>('prepare', { address, connections, asked, named } satisfies OrdersPlan);
   return { pid, address, load, prepare };
 }
 
