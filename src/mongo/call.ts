@@ -45,6 +45,8 @@ export interface Mongo {
 export interface Counters {
   readonly since: () => number;
   requests: number;
+  /** Timestamps that were given to documents. */
+  stamps: number;
   readonly operations: Map<string, number>;
 }
 

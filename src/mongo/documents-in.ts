@@ -4,20 +4,42 @@ import { idOf } from '../documents/collection-write.js';
 import { validationDetails } from '../mql/validation/details.js';
 import type { Entropy } from '../time/entropy.js';
 import type { Instant } from '../time/instant.js';
-import { findField, readInt32, skipValue, typeBefore } from '../value/bson/read.js';
+import { findField, readInt32, skipValue, someElement, typeBefore } from '../value/bson/read.js';
 import { BsonType, typeName } from '../value/bson/types.js';
 import { type Bytes, documentOf, isDocument, ObjectId, type Value } from '../value/bson/value.js';
 import { Writer } from '../value/bson/write.js';
 import { mongoCodes, mongoFailure } from '../value/mongo-errors.js';
+import type { Call, Mongo } from './call.js';
 import { PLAIN_LANGUAGE, type Shape } from './shape.js';
+import { timestampOf } from './stream/cluster-time.js';
 import { DOCUMENT_BYTES_MAX } from './wire/message.js';
 import { StatementError } from './write-errors.js';
 
 const ID = Buffer.from('_id');
 const WRITTEN = Buffer.from('_ts');
 
-/** A new document: with an `_id`, which comes first. */
-export function prepared(document: Bytes, entropy: Entropy, at: Instant): Bytes {
+/** A new document: with an `_id`, which comes first, and timestamps that were left empty. */
+export function prepared(document: Bytes, { mongo, at }: Pick<Call, 'mongo' | 'at'>): Bytes {
+  return stamped(withId(document, mongo.entropy, at), mongo, at);
+}
+
+/** A zero at the top of a document stands for the time when it is stored. */
+function stamped(document: Bytes, { counters }: Mongo, at: Instant): Bytes {
+  let stampedBytes: Buffer | undefined;
+  someElement(document, 0, (type, from, index) => {
+    if (type !== BsonType.timestamp || index === 0) return false;
+    if (readInt32(document, from) !== 0 || readInt32(document, from + 4) !== 0) return false;
+    stampedBytes ??= Buffer.from(document);
+    counters.stamps += 1;
+    const { seconds, increment } = timestampOf(at, counters.stamps);
+    stampedBytes.writeUInt32LE(increment, from);
+    stampedBytes.writeUInt32LE(seconds, from + 4);
+    return false;
+  });
+  return stampedBytes ?? document;
+}
+
+function withId(document: Bytes, entropy: Entropy, at: Instant): Bytes {
   checkSize(document);
   const found = findField(document, 0, ID);
   if (found === ID_FIRST_AT) return checked(document);

@@ -64,7 +64,7 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     personality,
     failPoint: options.testCommands ? new FailPoint() : undefined,
     faults: options.faults,
-    counters: { since: stopwatch(), requests: 0, operations: new Map() },
+    counters: { since: stopwatch(), requests: 0, stamps: 0, operations: new Map() },
     stopping,
     address: () => ({ host: options.host, port }),
     connections: () => listening?.connections() ?? { current: 0, total: 0, max: 0 },

@@ -130,7 +130,7 @@ async function mergeOne(
   merge: Merge,
   given: Bytes,
 ): Promise<void> {
-  const incoming = prepared(given, call.mongo.entropy, call.at);
+  const incoming = prepared(given, call);
   const shape = () => shapeOf(currentOf(call.mongo, collection));
   const there = await matchFor(call, collection, merge.on, incoming);
   const id = idOf(incoming);

@@ -1,8 +1,8 @@
 // Documents with the real driver: inserts, finds, updates, deletes, counts, cursors.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Decimal128, Double, Int32, Long, MongoBulkWriteError, ObjectId } from 'mongodb';
-import { type Any, codeOf, failureOf, ids, serveMongo } from './support.suite.js';
+import { Decimal128, Double, Int32, Long, MongoBulkWriteError, ObjectId, Timestamp } from 'mongodb';
+import { type Any, codeOf, failureOf, ids, NOON, serveMongo } from './support.suite.js';
 
 const server = await serveMongo();
 
@@ -296,4 +296,20 @@ test('a command that takes longer than its client wants is code 50', async () =>
   };
   assert.equal(await codeOf(collection.find(slow).maxTimeMS(1).toArray()), 50);
   assert.equal((await collection.find({ _id: 5 }).maxTimeMS(10_000).toArray()).length, 1);
+});
+
+test('an empty timestamp at the top of a new document is the time of the write', async () => {
+  server.at(0);
+  const collection = server.collection();
+  const empty = new Timestamp({ t: 0, i: 0 });
+  await collection.insertOne({ _id: empty, one: empty, two: empty, inner: { empty } });
+  const { _id, one, two, inner } = await collection.findOne({});
+  assert.equal(one.t, NOON / 1000);
+  assert.ok(one.lessThan(two), 'they count up');
+  assert.ok(_id.isZero() && inner.empty.isZero());
+  await collection.replaceOne({ _id: empty }, { again: empty });
+  await collection.updateOne({ _id: empty }, { $set: { set: empty } });
+  const { again, set } = await collection.findOne({});
+  assert.equal(again.t, NOON / 1000);
+  assert.ok(set.isZero());
 });

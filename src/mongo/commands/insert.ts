@@ -40,7 +40,7 @@ export async function insertAll(
   const ready: { readonly index: number; readonly edit: EditAt; readonly document: Bytes }[] = [];
   for (const [index, given] of documents.entries()) {
     try {
-      const document = prepared(given, call.mongo.entropy, call.at);
+      const document = prepared(given, call);
       ready.push({ index, edit: insertion(call, collection, document, bypass), document });
     } catch (error) {
       if (!isOfStatement(call, error)) throw error;

@@ -148,8 +148,7 @@ export async function updateWith(
     if (done.matched > 0 || !statement.upsert) return { ...done, upserted: undefined };
     const document = prepared(
       compiled.insert(() => newObjectId(call.mongo.entropy, call.at)),
-      call.mongo.entropy,
-      call.at,
+      call,
     );
     const home = collection ?? (await collectionFor(call, call.database, name));
     const inserted = await upsertOne(call, home, document, bypassValidation);

@@ -183,8 +183,10 @@ function range(values: readonly Argument[]): Argument {
   const [from = 0, to = 0, step = 1] = values.map((value, at) =>
     integerArgument(
       value,
-      34443 + at * 2,
-      `$range requires a numeric ${names[at]}, found value of type: ${nameOfType(value)}`,
+      (isNumber(value) ? 34444 : 34443) + at * 2,
+      isNumber(value)
+        ? `$range requires a${at === 1 ? 'n' : ''} ${names[at]} that can be represented as a 32-bit integer, found value: ${showValue(value)}`
+        : `$range requires a numeric ${names[at]}, found value of type: ${nameOfType(value)}`,
     ),
   );
   if (step === 0) throw mongoLocation(34449, '$range requires a non-zero step value');

@@ -105,7 +105,10 @@ function wholeNumber(value: Value, type: number): bigint {
     type === BsonType.int ? [BigInt(INT32_MIN), BigInt(INT32_MAX)] : [INT64_MIN, INT64_MAX];
   const integer = integerOf(value, type);
   if (integer >= min && integer <= max) return integer;
-  throw failed(`Conversion would overflow target type: ${showValue(value)}`);
+  throw mongoFailure(
+    'ConversionFailure',
+    `Conversion would overflow target type in $convert with no onError value: ${typeof value === 'number' ? printedDouble(value) : showValue(value)}`,
+  );
 }
 
 function integerOf(value: Value, type: number): bigint {

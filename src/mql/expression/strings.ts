@@ -98,9 +98,17 @@ function printed(value: Value): string | undefined {
   return value instanceof Timestamp ? `Timestamp(${value.seconds}, ${value.increment})` : undefined;
 }
 
+/** What is smaller or larger is printed with an exponent, of two digits at least. */
+const PLAIN_MIN = 1e-4;
+const PLAIN_MAX = 1e16;
+
 export function printedDouble(value: number): string {
   if (Object.is(value, -0)) return '-0';
-  if (Number.isFinite(value)) return String(value);
+  if (Number.isFinite(value)) {
+    const size = Math.abs(value);
+    if (value === 0 || (size >= PLAIN_MIN && size < PLAIN_MAX)) return String(value);
+    return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
+  }
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'Infinity' : '-Infinity';
 }
 

@@ -1,8 +1,8 @@
 // Stages that make one row of one row: also what an update by a pipeline may consist of.
 import { showValue } from '../../value/bson/show.js';
 import { typeName } from '../../value/bson/types.js';
-import { isArray, isDocument, typeOf, type Value } from '../../value/bson/value.js';
-import { mongoLocation } from '../../value/mongo-errors.js';
+import { type Document, isArray, isDocument, typeOf, type Value } from '../../value/bson/value.js';
+import { MongoError, mongoLocation } from '../../value/mongo-errors.js';
 import { compilerFor } from '../expression/compile.js';
 import { scopeOf } from '../expression/scope.js';
 import type { Language } from '../language.js';
@@ -25,8 +25,7 @@ export const rowStages: Readonly<Record<string, MakeRowStage>> = {
         'Invalid $project :: caused by :: projection specification must have at least one field',
       );
     }
-    const tree = parseProjection(operand, '$project', compilerFor(language));
-    return projectionOf(tree).apply;
+    return projectionOf(projectTree(operand, language)).apply;
   },
   $unset: (operand, _, name) => {
     return projectionOf(exclusionOf(isArray(operand) ? operand : [operand], name)).apply;
@@ -40,6 +39,16 @@ export const rowStages: Readonly<Record<string, MakeRowStage>> = {
   },
   $replaceWith: (operand, language) => replacing(operand, language, "'replacement document' "),
 };
+
+function projectTree(operand: Document, language: Language) {
+  try {
+    return parseProjection(operand, '$project', compilerFor(language));
+  } catch (error) {
+    if (!(error instanceof MongoError)) throw error;
+    const text = `Invalid $project :: caused by :: ${error.message}`;
+    throw new MongoError(error.code, error.codeName, text);
+  }
+}
 
 function added(operand: Value, language: Language, name: string): RowStage {
   if (!isDocument(operand)) {

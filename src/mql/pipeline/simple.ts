@@ -1,6 +1,6 @@
 // Stages that look at one row after the other: `$match`, `$limit`, `$skip`, `$unwind`, `$redact`,
 // `$sample`, and those of row-stages.ts.
-import { toSafeInteger } from '../../value/bson/numbers.js';
+import { toDouble, toSafeInteger } from '../../value/bson/numbers.js';
 import { showValue } from '../../value/bson/show.js';
 import {
   type Document,
@@ -45,14 +45,12 @@ export const simpleStages: Stages = {
     });
   },
   $limit: (operand) => {
-    const limit = wholeNumber(operand, '$limit', 15957);
-    if (limit <= 0) throw mongoLocation(15958, 'the limit must be positive');
+    const limit = wholeNumber(operand, '$limit', 5107201);
+    if (limit === 0) throw mongoLocation(15958, 'the limit must be positive');
     return limiting(limit);
   },
   $skip: (operand) => {
-    const skip = wholeNumber(operand, '$skip', 15972);
-    if (skip < 0) throw mongoLocation(15956, 'Argument to $skip cannot be negative');
-    return skipping(skip);
+    return skipping(wholeNumber(operand, '$skip', 5107200));
   },
   $unwind: unwinding,
   $redact: (operand, { language }) => {
@@ -77,11 +75,16 @@ export const simpleStages: Stages = {
 
 function wholeNumber(value: Value, name: string, code: number): number {
   const integer = isNumber(value) ? toSafeInteger(value) : undefined;
-  if (integer !== undefined) return integer;
+  if (integer !== undefined && integer >= 0) return integer;
+  const what = isNumber(value) && toDouble(value) < 0 ? 'a non-negative number' : wanted(value);
   throw mongoLocation(
     code,
-    `invalid argument to ${name} stage: Expected an integer: ${name}: ${showValue(value)}`,
+    `invalid argument to ${name} stage: Expected ${what} in: ${name}: ${showValue(value)}`,
   );
+}
+
+function wanted(value: Value): string {
+  return isNumber(value) ? 'an integer' : 'a number';
 }
 
 export function limiting(limit: number): Stage {

@@ -1,4 +1,5 @@
 // An update, ready to be applied to raw documents: operators, a replacement, or a pipeline.
+import { secondsOf } from '../../time/instant.js';
 import { compareBson } from '../../value/bson/compare.js';
 import { decodeDocument } from '../../value/bson/read.js';
 import { showField } from '../../value/bson/show.js';
@@ -9,6 +10,7 @@ import {
   type Document,
   isArray,
   isDocument,
+  Timestamp,
   typeOf,
   type Value,
 } from '../../value/bson/value.js';
@@ -109,20 +111,21 @@ function replacement(statement: UpdateStatement, update: Document): CompiledUpda
     );
   }
   checkReplacement(update);
+  const stamped = withStamps(update, statement.language);
   const own = update.get('_id');
   return {
     kind: 'replacement',
     apply: (bytes) => {
       const id = decodeDocument(bytes).get('_id');
       if (own !== undefined && compareBson(own, id) !== 0) throw altered(own);
-      return finish(bytes, withId(id, update), () => altered(own));
+      return finish(bytes, withId(id, stamped), () => altered(own));
     },
     insert: (newId) => {
       const wanted = idOfFilter(statement.filter.tree);
       if (own !== undefined && wanted !== undefined && compareBson(own, wanted) !== 0) {
         throw altered(own);
       }
-      return finishInsert(withId(own ?? wanted, update), newId);
+      return finishInsert(withId(own ?? wanted, stamped), newId);
     },
   };
 }
@@ -136,6 +139,14 @@ function checkReplacement(update: Document): void {
       `The dollar ($) prefixed field '${name}' in '${name}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
     );
   }
+}
+
+/** A timestamp that was left empty stands for the time when the document is stored. */
+function withStamps(update: Document, { now }: Language): Document {
+  const isEmpty = (value: Value) =>
+    value instanceof Timestamp && value.seconds === 0 && value.increment === 0;
+  const stamp = new Timestamp(secondsOf(now), 1);
+  return new Map([...update].map(([name, value]) => [name, isEmpty(value) ? stamp : value]));
 }
 
 function withId(id: Value | undefined, document: Document): Document {
