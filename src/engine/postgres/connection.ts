@@ -95,16 +95,15 @@ export class Pool {
 
   /**
    * A transaction that may be run twice: it is, when the connection is lost before or while it is
-   * committed.
+   * committed. Work that sends its last statements together with the commit says so.
    */
-  transact<T>(work: (lease: Lease) => Promise<T>): Promise<T> {
+  transact<T>(work: (lease: Lease) => Promise<T>, ends: 'here' | 'in work' = 'here'): Promise<T> {
     return this.retrying(async () => {
       const lease = await this.lease();
       let isBroken = true;
       try {
-        await lease.query(raw('begin'));
-        const result = await work(lease);
-        await lease.query(raw('commit'));
+        const [, result] = await Promise.all([lease.query(raw('begin')), work(lease)]);
+        if (ends === 'here') await lease.query(raw('commit'));
         isBroken = false;
         return result;
       } catch (error) {

@@ -35,7 +35,7 @@ import { headOf, headSql, type Place } from './head.js';
 import { IndexBuilder } from './index-builder.js';
 import { Leases } from './lease.js';
 import { Presence } from './presence.js';
-import { nextDue, purgeDue, readExpiries } from './purge.js';
+import { nextOf, purgeDue, readExpiries } from './purge.js';
 import { itemColumns, itemOf, keyOf } from './record.js';
 import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
@@ -43,7 +43,7 @@ import { Schema } from './schema.js';
 import { prepareSchema } from './set-up.js';
 import { raw, sql } from './sql.js';
 import { Statistics } from './statistics.js';
-import { nextTrim, readVersions } from './versions.js';
+import { readVersions } from './versions.js';
 
 export interface PostgresOptions {
   /** `postgres://user:password@host:port/database`, `?schema=` names another schema than mayfly. */
@@ -213,26 +213,16 @@ class PostgresEngine implements Engine {
   }
 
   async nextExpiry(container: Container): Promise<Instant | undefined> {
-    return this.#next(await this.#place(container));
-  }
-
-  async #next(place: Place): Promise<Instant | undefined> {
-    const [item, version] = await Promise.all([
-      nextDue(this.#pool, place),
-      nextTrim(this.#pool, place),
-    ]);
-    if (item === undefined || version === undefined) return item ?? version;
-    return item < version ? item : version;
+    return nextOf((statement) => this.#pool.ask(statement), await this.#place(container));
   }
 
   async purge(container: Container, at: Instant, rowsMax: number): Promise<Purge> {
     const place = await this.#place(container);
     const othersMs = await this.#leases.othersMs(place, 'purge');
     if (othersMs !== undefined) return { purged: 0, bytes: 0, next: instant(at + othersMs) };
-    const gone = await purgeDue(this.#pool, place, at, rowsMax);
     // Under other rules by now: whoever goes by them will purge.
-    if (!gone) return { purged: 0, bytes: 0, next: undefined };
-    return { ...gone, next: await this.#next(place) };
+    const none = { purged: 0, bytes: 0, next: undefined };
+    return (await purgeDue(this.#pool, place, at, rowsMax)) ?? none;
   }
 
   async expiries(container: Container, scan: ExpiryScan) {

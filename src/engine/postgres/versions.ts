@@ -14,7 +14,7 @@ import {
   VersionsForgotten,
 } from '../engine.js';
 import { keptSql } from './bounded.js';
-import type { Lease, Pool, Row } from './connection.js';
+import type { Answer, Lease, Pool, Row } from './connection.js';
 import { type Head, headOf, headSql, type Place } from './head.js';
 import { scopeSql } from './scan.js';
 import { allOf, type Sql, sql } from './sql.js';
@@ -45,9 +45,11 @@ export function readVersions(
 }
 
 /** When the first version may be forgotten. */
-export async function nextTrim(pool: Pool, place: Place): Promise<Instant | undefined> {
-  const { schema, container, bucket } = place;
-  const { rows } = await pool.ask(sql`select case when h.retention is null or v.lsn <= h.forgotten
+export async function nextTrim(
+  ask: (statement: Sql) => Promise<Answer>,
+  { schema, container, bucket }: Place,
+): Promise<Instant | undefined> {
+  const { rows } = await ask(sql`select case when h.retention is null or v.lsn <= h.forgotten
       then 0 else v.at + h.retention end
     from ${schema.head} h join lateral (
       select lsn, at from ${schema.of(container.id).versions} where bucket = ${bucket}
@@ -60,12 +62,13 @@ export async function nextTrim(pool: Pool, place: Place): Promise<Instant | unde
 /** The oldest versions, as far as they may be forgotten, but for those of a commit that stay. */
 export async function trimVersions(
   lease: Lease,
-  { schema, container, bucket }: Place,
-  head: Head,
+  place: Place,
   at: Instant,
   rowsMax: number,
 ): Promise<number> {
-  if (rowsMax <= 0) return 0;
+  const { schema, container, bucket } = place;
+  const { rows: heads } = await lease.query(headSql(place, true));
+  const head = headOf(heads[0], container.id);
   const { versions } = schema.of(container.id);
   const isDue =
     head.retentionMs === undefined
