@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { serialize } from 'bson';
 import { crc32c } from '../../src/mongo/wire/crc32c.js';
+import { snappyPack } from '../../src/mongo/wire/snappy.js';
 import {
   type Random,
   randomInteger,
@@ -142,7 +143,10 @@ const ROWS: readonly Row[] = [
   ['an OP_QUERY of nothing', framed(OP.query, Buffer.alloc(3)), 'closed'],
   ['a package of zlib', compressed(OP.message, ping.length, 2, deflateSync(ping)), 0],
   ['a package of noop', compressed(OP.message, ping.length, 0, ping), 0],
-  ['a package of snappy', compressed(OP.message, ping.length, 1, ping), 'closed'],
+  ['a package of snappy', compressed(OP.message, ping.length, 1, snappyPack(ping)), 0],
+  ['a package that is no snappy', compressed(OP.message, ping.length, 1, ping), 'closed'],
+  ['a bomb of snappy', compressed(OP.message, 100, 1, snappyPack(Buffer.alloc(9e6))), 'closed'],
+  ['a package of a stranger kind', compressed(OP.message, ping.length, 9, ping), 'closed'],
   ['a package that is larger', compressed(OP.message, 10, 2, deflateSync(ping)), 'closed'],
   [
     'a package that is smaller',

@@ -1,7 +1,7 @@
 // One connection: cuts the stream into messages and answers them one after another. What a client
 // sends ahead waits; what it does not read is not answered further.
 import type { Socket } from 'node:net';
-import { pack, unpack } from './compression.js';
+import { type Compressor, pack, unpack } from './compression.js';
 import {
   HEADER_BYTES,
   MESSAGE_BYTES_MAX,
@@ -97,8 +97,7 @@ export class Connection {
     let first = this.#chunks[0] as Buffer;
     if (first.length < 4) first = this.#joined();
     const length = first.readInt32LE(0);
-    const lengthMax = this.#work.isTrusted() ? MESSAGE_BYTES_MAX : STRANGER_BYTES_MAX;
-    if (length < HEADER_BYTES || length > lengthMax) {
+    if (length < HEADER_BYTES || length > this.#lengthMax()) {
       throw new ProtocolError(`a message of ${length} bytes`);
     }
     if (this.#bytes < length) return undefined;
@@ -107,6 +106,10 @@ export class Connection {
     if (first.length === length) this.#chunks.shift();
     else this.#chunks[0] = first.subarray(length);
     return first.subarray(0, length);
+  }
+
+  #lengthMax(): number {
+    return this.#work.isTrusted() ? MESSAGE_BYTES_MAX : STRANGER_BYTES_MAX;
   }
 
   #joined(): Buffer {
@@ -118,10 +121,10 @@ export class Connection {
   async #handle(message: Buffer): Promise<void> {
     const { opcode, requestId } = readHeader(message);
     let request: Request;
-    let compressor: number | undefined;
+    let compressor: Compressor | undefined;
     try {
       if (opcode === Op.compressed) {
-        const unpacked = await unpack(message);
+        const unpacked = await unpack(message, this.#lengthMax());
         compressor = unpacked.compressor;
         request = readRequest(unpacked.opcode, requestId, unpacked.bytes);
       } else request = readRequest(opcode, requestId, message);
@@ -135,7 +138,7 @@ export class Connection {
     await this.#answer(request, compressor);
   }
 
-  async #answer(request: Request, compressor: number | undefined): Promise<void> {
+  async #answer(request: Request, compressor: Compressor | undefined): Promise<void> {
     let responseTo = request.requestId;
     for (let goesOn = true; goesOn && !this.#socket.destroyed; ) {
       const document = await this.#work.answer(request);
