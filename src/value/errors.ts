@@ -367,6 +367,10 @@ export const errorTable = {
   retryWith: gateway(449, 'Other writers were in the way; retry the request.'),
   internal: gateway(500, 'Mayfly met an unexpected error; it was logged under this activity id.'),
   storeUnavailable: gateway(503, 'The database cannot be reached; retry later. {why}'),
+  storeBroken: gateway(
+    503,
+    'The store could not be written, so that it takes no more writes until the server is started again. {why}',
+  ),
   shuttingDown: gateway(503, 'The server is shutting down; retry against it after its restart.'),
 } as const satisfies Record<string, ErrorKind>;
 

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { MayflyError } from '../../value/errors.js';
 import { Committer, type Origin } from './committer.js';
 import { documentKey } from './keys.js';
 import { MemoryStore } from './memory.js';
@@ -55,6 +56,23 @@ test('one who comes alone does not wait for others for long, and then not at all
   await Promise.all([first, write()]);
   for (let round = 0; round < 3; round++) await write();
   assert.deepEqual(store.sizes, [1, 1, 1, 1, 1]);
+});
+
+test('after a write that failed, the first is told why and all others that it is over', async () => {
+  class FullStore extends SlowStore {
+    override async write(): Promise<void> {
+      throw new Error('no space left');
+    }
+  }
+  const { write } = committerOver(new FullStore());
+  const first = await write().catch((error: unknown) => error);
+  assert.ok(first instanceof Error && !(first instanceof MayflyError), String(first));
+  assert.match(String(first.cause), /no space left/);
+  for (let round = 0; round < 2; round++) {
+    const next = await write().catch((error: unknown) => error);
+    assert.ok(next instanceof MayflyError && next.kind.status === 503, String(next));
+    assert.match(next.message, /no more writes until the server is started again.*no space left/);
+  }
 });
 
 test('work that throws is undone alone', async () => {

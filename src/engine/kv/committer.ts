@@ -2,6 +2,7 @@
 // its fsync. All reading, deciding and writing goes through here one piece at a time, which is what
 // makes it atomic.
 import { breathe, later, stopwatch } from '../../time/clock.js';
+import { failure } from '../../value/errors.js';
 import type { Store } from './store.js';
 import { WriteSet } from './write-set.js';
 
@@ -144,11 +145,9 @@ export class Committer {
     } catch (error) {
       // After a failed write nobody knows what reached the disk, and the heads in memory are ahead
       // of it. Only a restart, which reads them back, may write again.
-      this.#broken = new Error(
-        `The store could not be written and takes no more writes until a restart: ${String(error)}`,
-        { cause: error },
-      );
-      return this.#broken;
+      this.#broken = failure('storeBroken', { why: String(error) });
+      // The first one is reported with all that is known of it.
+      return new Error(this.#broken.message, { cause: error });
     }
   }
 

@@ -1,8 +1,9 @@
 // The store on disk: LMDB, with a journal in front (journaled.ts), because a commit of LMDB costs
 // the same however small it is.
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase, type Transaction } from 'lmdb';
+import { makeFolder } from './folder.js';
 import { JournaledStore } from './journaled.js';
 import { checkLmdbFile } from './lmdb-file.js';
 import {
@@ -28,7 +29,7 @@ const COMPANIONS = [
 
 export function openLmdb(folder: string): Store {
   refuseForeignFolder(folder);
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(folder, FILE);
   const making = join(folder, MAKING);
   if (!existsSync(path)) writeFileSync(making, '');
@@ -142,13 +143,17 @@ class LmdbStore extends LmdbReader implements Store {
   }
 
   async write(writes: readonly Write[]): Promise<void> {
-    await this.#database.batch(() => {
-      for (const [key, value] of writes) {
-        if (key.length > KEY_BYTES_MAX) throw new Error(`a key of ${key.length} bytes`);
-        if (value === undefined) void this.#database.remove(key);
-        else void this.#database.put(key, value as Buffer);
-      }
-    });
+    try {
+      await this.#database.batch(() => {
+        for (const [key, value] of writes) {
+          if (key.length > KEY_BYTES_MAX) throw new Error(`a key of ${key.length} bytes`);
+          if (value === undefined) void this.#database.remove(key);
+          else void this.#database.put(key, value as Buffer);
+        }
+      });
+    } catch (error) {
+      throw await reasonOf(error);
+    }
   }
 
   async settle(): Promise<void> {}
@@ -161,6 +166,12 @@ class LmdbStore extends LmdbReader implements Store {
     for (const snapshot of this.#snapshots) snapshot.release();
     await this.#database.close();
   }
+}
+
+/** LMDB tells the reason in a promise beside the error; unheeded, it would end the process. */
+async function reasonOf(error: unknown): Promise<unknown> {
+  const { commitError } = error as { readonly commitError?: Promise<never> };
+  return commitError === undefined ? error : commitError.catch((reason: unknown) => reason);
 }
 
 /**

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder, toldOf } from './folder.js';
 import { isRunning, startOf } from './process.js';
 
 export interface FolderLock {
@@ -19,13 +20,13 @@ export const REFRESHED_WITHIN_MS = 30_000;
 
 /** Throws when another server uses the folder. The owner calls refresh every 10 s. */
 export function lockFolder(folder: string, owner: { readonly startedAt: string }): FolderLock {
-  fs.mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(fs.realpathSync(folder), LOCK_FILE);
   const pid = process.pid;
   const me: Holder = { pid, host: hostname(), started: startOf(pid) ?? owner.startedAt };
   if (held.has(path)) throw inUse(folder, me);
   const text = JSON.stringify(me);
-  take({ folder, me, text }, path, 0);
+  toldOf(folder, () => take({ folder, me, text }, path, 0));
   held.add(path);
   let released = false;
   return {
