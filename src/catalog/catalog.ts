@@ -9,7 +9,7 @@ import type { Purger } from '../time/purger.js';
 import { failure } from '../value/errors.js';
 import { type Belonging, Belongings } from './belongings.js';
 import { CatalogStore, type Kept, nameOf, offerChange, whileMoving } from './catalog-store.js';
-import { type CatalogTools, Collections } from './collections.js';
+import { type CatalogTools, Collections, type StoredCollection } from './collections.js';
 import { containerCreation, containerRemoval, databaseCreation, FIRST_INDEX } from './creation.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
@@ -270,24 +270,48 @@ export class Catalog {
       const throughput = decide(offer);
       const database = this.databases().find((each) => each.serial === offer.database);
       const container = this.#containerOf(offer);
-      if (!database) throw failure('notFound');
-      const grown = container ? [container] : this.#sharing(database);
+      const owned = container ?? this.collections.ofSerial(offer.container);
+      if (!database || (offer.container !== undefined && !owned)) throw failure('notFound');
+      const grown = container ? [container] : owned ? [] : this.#sharing(database);
       for (const each of grown) {
         const { partitionKey } = each.definition;
         const ranges = grownRanges(each.ranges, rangesFor(throughput), partitionHash(partitionKey));
         if (ranges.length > each.ranges.length) await this.#rewrite(each, { ranges }, at);
       }
-      const name = container
-        ? nameOf.containerOffer(database.serial, container.definition.id)
-        : nameOf.databaseOffer(database.id);
-      const owner = {
-        database: offer.database,
-        ...(container ? { container: container.serial } : {}),
-      };
-      const change = offerChange(name, () => owner, throughput, offer.highestEver);
-      const [kept] = await this.#store.write([change], at);
-      return this.#remember(kept as Kept) as Offer;
+      return this.#provision(database, owned, throughput, offer.highestEver, at);
     });
+  }
+
+  /** A collection of the API for MongoDB that shares its database's throughput gets its own. */
+  provisionCollection(
+    collection: StoredCollection,
+    throughput: Throughput,
+    at: Instant,
+  ): Promise<Offer> {
+    return this.#change(async () => {
+      const owned = this.collections.ofSerial(collection.serial);
+      const database = this.databases().find((each) => each.serial === collection.database);
+      if (!owned || !database) throw failure('notFound');
+      return this.#provision(database, owned, throughput, 0, at);
+    });
+  }
+
+  async #provision(
+    { serial: database, id }: Database,
+    owned:
+      | (Pick<StoredContainer, 'serial'> & { readonly definition: { readonly id: string } })
+      | undefined,
+    throughput: Throughput,
+    highestEver: number,
+    at: Instant,
+  ): Promise<Offer> {
+    const name = owned
+      ? nameOf.containerOffer(database, owned.definition.id)
+      : nameOf.databaseOffer(id);
+    const owner = { database, ...(owned ? { container: owned.serial } : {}) };
+    const change = offerChange(name, () => owner, throughput, highestEver);
+    const [kept] = await this.#store.write([change], at);
+    return this.#remember(kept as Kept) as Offer;
   }
 
   /** Divides physical ranges in two: one of them, or all. Items stay where they are. */
@@ -341,6 +365,9 @@ export class Catalog {
       },
       lsnOf: async (container) => (await engine.stats(container)).lsn,
       databases: () => this.databases(),
+      offerOf: (serial) => this.#offers.of(serial),
+      keepOffer: (record) => void this.#remember(record),
+      forgetOffer: (serial) => this.#offers.forget(({ container }) => container === serial),
     };
   }
 

@@ -10,10 +10,11 @@ import {
   type Kept,
   type MongoUserRecord,
   nameOf,
+  offerChange,
 } from './catalog-store.js';
 import { type CollectionDefinition, collectionContainer } from './collection-definition.js';
 import { CollectionEvents, type Told, type Watched } from './collection-events.js';
-import type { Database } from './resources.js';
+import type { Database, Offer } from './resources.js';
 
 export interface StoredCollection {
   readonly serial: Serial;
@@ -40,6 +41,9 @@ export interface CatalogTools {
   /** How far the changes of a container have come. */
   lsnOf(container: Container): Promise<Lsn>;
   databases(): readonly Database[];
+  offerOf(serial: Serial): Offer | undefined;
+  keepOffer(record: Kept): void;
+  forgetOffer(serial: Serial): void;
 }
 /** More about a change, for those who watch. */
 export type Tidings = Pick<Told, 'kind' | 'description'>;
@@ -68,6 +72,10 @@ export class Collections {
   /** By the id its container has in the engine: as it is now. */
   ofEngine(id: string): StoredCollection | undefined {
     return this.#byEngine.get(id);
+  }
+
+  ofSerial(serial: Serial | undefined): StoredCollection | undefined {
+    return this.all().find((each) => each.serial === serial);
   }
 
   in(database: Database): readonly StoredCollection[] {
@@ -128,7 +136,7 @@ export class Collections {
       ];
       if (renamed) {
         const name = nameOf.collection(current.database, current.definition.id);
-        changes.push({ name, remove: true });
+        changes.push({ name, remove: true }, ...this.#movedOffer(current, definition.id));
       }
       const rewrite = async (): Promise<StoredCollection> => {
         await this.#tools.alterEngine(this.#container(current.engine.id, definition, version));
@@ -139,7 +147,10 @@ export class Collections {
         const lsn = told.length > 0 ? await this.#tools.lsnOf(current.engine) : 0;
         const news = told.map((each) => ({ ...each, lsn }));
         const [kept] = await this.#write(changes, news, at);
-        if (renamed) this.#byDatabase.get(current.database)?.delete(current.definition.id);
+        if (renamed) {
+          this.#byDatabase.get(current.database)?.delete(current.definition.id);
+          this.#tools.forgetOffer(current.serial);
+        }
         return this.#keep(kept as KeptCollection);
       };
       return this.#tools.quietly(current.engine.id, rewrite, ({ engine }) => engine);
@@ -149,7 +160,7 @@ export class Collections {
   drop(collection: StoredCollection, at: Instant): Promise<void> {
     return this.#tools.change(async () => {
       const current = this.#current(collection);
-      await this.#write([removalOf(current)], this.#told(current, [{ kind: 'drop' }]), at);
+      await this.#write(removalOf(current), this.#told(current, [{ kind: 'drop' }]), at);
       await this.#forget(current, this.databaseOf(current));
     });
   }
@@ -220,14 +231,17 @@ export class Collections {
     const all = this.in(database);
     const told = all.flatMap((each) => this.#told(each, [{ kind: 'drop' }]));
     return [
-      ...all.map(removalOf),
+      ...all.flatMap(removalOf),
       ...this.events.telling([...told, ...this.#ofDatabase(database)], at),
     ];
   }
 
   /** Takes over what a commit of the catalog has told of collections. */
   heed(changes: readonly CatalogChange[], kept: readonly Kept[]): void {
-    for (const record of kept) if ('value' in record) this.remember(record);
+    for (const record of kept) {
+      if ('value' in record) this.remember(record);
+      if (record.kind === 'offer') this.#tools.keepOffer(record);
+    }
     this.events.forget(changes);
   }
 
@@ -271,6 +285,18 @@ export class Collections {
     return current;
   }
 
+  /** Under another name a collection is another record, which its throughput goes with. */
+  #movedOffer({ serial, database, definition }: StoredCollection, to: string): CatalogChange[] {
+    const offer = this.#tools.offerOf(serial);
+    if (!offer) return [];
+    const owner = ([container = 0]: readonly Serial[]) => ({ database, container });
+    const { throughput, highestEver } = offer;
+    return [
+      offerChange(nameOf.containerOffer(database, to), owner, throughput, highestEver),
+      { name: nameOf.containerOffer(database, definition.id), remove: true },
+    ];
+  }
+
   async #write(
     changes: readonly CatalogChange[],
     told: readonly Told[],
@@ -307,6 +333,7 @@ export class Collections {
   async #forget(collection: StoredCollection, database: string): Promise<void> {
     this.#byDatabase.get(collection.database)?.delete(collection.definition.id);
     this.#byEngine.delete(collection.engine.id);
+    this.#tools.forgetOffer(collection.serial);
     for (const listener of this.#onDrop) await listener(collection, database);
     await this.#tools.dropEngine(collection.engine.id);
   }
@@ -323,6 +350,9 @@ function recordOf(
   return { kind: 'collection', database, definition, engineId, indexVersion };
 }
 
-function removalOf({ database, definition }: StoredCollection): CatalogChange {
-  return { name: nameOf.collection(database, definition.id), remove: true };
+function removalOf({ database, definition }: StoredCollection): readonly CatalogChange[] {
+  return [
+    { name: nameOf.collection(database, definition.id), remove: true },
+    { name: nameOf.containerOffer(database, definition.id), remove: true },
+  ];
 }

@@ -154,10 +154,8 @@ test('custom actions, sharding, statistics of the last request', async () => {
     (await collection.indexes()).map(({ name }) => name),
     ['_id_'],
   );
-  const refused = await failureOf(
-    action('CreateCollection', { collection: 'd', offerThroughput: 400 }),
-  );
-  assert.match(refused.message, /offerThroughput/);
+  const unknown = await failureOf(action('CreateCollection', { collection: 'd', offer: 400 }));
+  assert.match(unknown.message, /customAction.offer/);
   await server.client
     .db('admin')
     .command({ shardCollection: `${database.databaseName}.s`, key: { k: 'hashed' } });

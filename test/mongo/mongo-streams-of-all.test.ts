@@ -241,3 +241,31 @@ test('driver 6 watches a database and all of them', async () => {
   for (const each of [one, all]) await each.close();
   await client.close();
 });
+
+test('tokens of the service: from now, or from a time', async () => {
+  server.at(0);
+  const db = server.database();
+  const collection = await db.createCollection<Any>('c', {
+    changeStreamPreAndPostImages: { enabled: true },
+  });
+  const tokens = async (fields: Any = {}): Promise<Any> =>
+    (await db.command({ customAction: 'GetChangeStreamTokens', collection: 'c', ...fields }))
+      .resumeAfterTokens;
+  await collection.insertOne({ _id: 1 });
+  server.at(1000);
+  const { operationTime } = await db.command({ ping: 1 });
+  await collection.insertOne({ _id: 2 });
+  const [now] = await tokens();
+  const [then] = await tokens({ startAtOperationTime: operationTime });
+  await collection.insertOne({ _id: 3 });
+  for (const [token, expected] of [
+    [now, [3]],
+    [then, [2, 3]],
+  ]) {
+    const stream = collection.watch([], { ...WAIT, resumeAfter: token });
+    const ids = (await told(stream)).map(({ documentKey }) => documentKey._id);
+    assert.deepEqual(ids, expected);
+    await stream.close();
+  }
+  server.at(0);
+});

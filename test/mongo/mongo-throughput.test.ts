@@ -1,6 +1,7 @@
 // Request units of MongoDB commands: what they cost, and the budget they are taken from.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { CosmosClient } from '@azure/cosmos';
 import type { Collection } from 'mongodb';
 import { type Any, failureOf, NOON, serveMongo } from './support.suite.js';
 
@@ -72,4 +73,75 @@ test('each collection has its own budget where its database shares none', async 
   await database.collection('a').insertOne(big);
   assert.equal((await failureOf(database.collection('a').findOne({}))).code, 16500);
   assert.ok(await database.collection('b').findOne({}));
+});
+
+async function offers(): Promise<Any[]> {
+  const { cosmos: endpoint, key } = server.mayfly;
+  const client = new CosmosClient({ endpoint, key });
+  const { resources } = await client.offers.readAll().fetchAll();
+  return resources.map((each) => each.content?.offerThroughput);
+}
+
+test('custom actions provision throughput, and change and tell it', async () => {
+  const db = server.database();
+  const act = (customAction: string, fields: Any = {}) => db.command({ customAction, ...fields });
+  const code = async (customAction: string, fields: Any) =>
+    (await failureOf(act(customAction, fields))).code;
+  const told = async (customAction: string, fields: Any = {}) => {
+    const { provisionedThroughput, autoScaleSettings } = await act(customAction, fields);
+    return [provisionedThroughput, autoScaleSettings?.maxThroughput];
+  };
+  const before = (await offers()).length;
+  await act('CreateCollection', { collection: 'c', offerThroughput: 1000 });
+  assert.deepEqual(await told('GetCollection', { collection: 'c' }), [1000, undefined]);
+  assert.deepEqual(await told('GetDatabase'), [undefined, undefined]);
+  await act('UpdateCollection', { collection: 'c', offerThroughput: 2000 });
+  assert.equal((await offers()).filter((each) => each === 2000).length, 1);
+  const scaled = { collection: 's', shardKey: 'k', autoScaleSettings: { maxThroughput: 20_000 } };
+  await act('CreateCollection', scaled);
+  assert.deepEqual(await told('GetCollection', { collection: 's' }), [2000, 20_000]);
+  await act('CreateCollection', { collection: 'd' });
+  assert.deepEqual(await told('GetCollection', { collection: 'd' }), [400, undefined]);
+  const rows: readonly (readonly [string, Any])[] = [
+    ['UpdateCollection', { collection: 's', offerThroughput: 1000 }],
+    ['UpdateCollection', { collection: 'c', offerThroughput: 350 }],
+    ['UpdateCollection', { collection: 'c', offerThroughput: 20_000 }],
+    ['UpdateDatabase', { offerThroughput: 1000 }],
+    ['CreateCollection', { collection: 'x', offerThroughput: 1000, autoScaleSettings: {} }],
+    ['CreateCollection', { collection: 'x', autoScaleSettings: { maxThroughput: 1 } }],
+  ];
+  for (const [action, fields] of rows) assert.equal(await code(action, fields), 2, action);
+  // It goes with the collection, wherever that goes.
+  await db.collection('c').rename('r');
+  assert.deepEqual(await told('GetCollection', { collection: 'r' }), [2000, undefined]);
+  await act('UpdateCollection', { collection: 'r', offerThroughput: 1500 });
+  await db.collection('r').drop();
+  await act('CreateCollection', { collection: 'r' });
+  assert.deepEqual(await told('GetCollection', { collection: 'r' }), [400, undefined]);
+  await db.dropDatabase();
+  assert.equal((await offers()).length, before);
+});
+
+test('throughput of a database is shared, and what is provisioned acts', async () => {
+  const db = server.database();
+  const act = (customAction: string, fields: Any = {}) => db.command({ customAction, ...fields });
+  await act('CreateDatabase', { autoScaleSettings: { maxThroughput: 4000 } });
+  await act('UpdateDatabase', { autoScaleSettings: { maxThroughput: 8000 } });
+  const { provisionedThroughput, autoScaleSettings } = await act('GetDatabase');
+  assert.deepEqual([provisionedThroughput, autoScaleSettings.maxThroughput], [800, 8000]);
+  await act('CreateCollection', { collection: 'shared' });
+  const told = await act('GetCollection', { collection: 'shared' });
+  assert.equal('provisionedThroughput' in told, false);
+  const update = { collection: 'shared', offerThroughput: 1000 };
+  assert.equal((await failureOf(act('UpdateCollection', update))).code, 2);
+  await act('CreateCollection', { collection: 'own', offerThroughput: 1200 });
+  const own = db.collection<Any>('own');
+  let inserted = 0;
+  const insert = () => own.insertOne({ _id: inserted }).then(() => (inserted += 1));
+  await failureOf(
+    (async () => {
+      while (inserted < 1000) await insert();
+    })(),
+  );
+  assert.ok(inserted > 180 && inserted < 270, String(inserted));
 });

@@ -14,7 +14,7 @@ import { languageOf } from '../question.js';
 import { beginningOf, historyLost } from './log.js';
 import { readSettings, type Settings, watchedBy } from './settings.js';
 import { Stream } from './stream.js';
-import { ALL, type Place, type Position, START, shortName } from './token.js';
+import { ALL, type Place, type Position, START, shortName, tokenOf } from './token.js';
 
 /** Stages that look at one event at a time. */
 const STAGES: readonly string[] = [
@@ -49,6 +49,17 @@ export async function openStream(
     throw error;
   }
   return stream;
+}
+
+/** For a stream of a collection that begins now or at that time. */
+export async function tokenFor(call: Call, name: string, time: Value | undefined): Promise<string> {
+  const options = time === undefined ? new Map() : new Map([['startAtOperationTime', time]]);
+  const stream = await openStream(call, name, [new Map([['$changeStream', options]])]);
+  stream.close?.();
+  const { since } = readSettings(options);
+  if (since === undefined) return stream.resumeToken?.() ?? '';
+  // Without places it begins in each log where that time was.
+  return tokenOf({ ...beginOf(call, readSettings(options)), places: new Map() });
 }
 
 function beginOf({ mongo, at }: Call, { position, since }: Settings): Omit<Position, 'places'> {
