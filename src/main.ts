@@ -344,7 +344,7 @@ function keysOf(options: ReturnType<typeof withDefaults>): Keys {
   if (known && !isLoopback(options.host) && !options.allowWellKnownKey) {
     throw new Error(
       `Everybody knows the emulator's key, so it is used on loopback only, and --host ${options.host} is not. ` +
-        'Give a key of your own with --key (for example from: openssl rand -base64 64), ' +
+        'Give a key of your own with --key (for example from: openssl rand -base64 48), ' +
         'or insist with --allow-well-known-key.',
     );
   }

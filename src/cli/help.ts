@@ -18,8 +18,8 @@ its own.
 
 Options (defaults in brackets):
 ${rows.join('\n')}
-  --help                              this text
-  --version                           the version
+${'  --help'.padEnd(width)}this text
+${'  --version'.padEnd(width)}the version
 
 Each option is also an environment variable: --log-level is ${environmentName('log-level')}. Lists are separated by commas.
 
@@ -28,6 +28,6 @@ Examples:
   mayfly start --data :memory: --port 0          a throwaway server on a free port
   mayfly start --store postgres://me@db/mayfly   documents in PostgreSQL, as many servers as wanted
   mayfly start --clock virtual                   test expiry: curl -X POST …/_mayfly/clock -d '{"advance":"90d"}'
-  mayfly start --host 0.0.0.0 --key "$(openssl rand -base64 64 | tr -d '\\n')"
+  mayfly start --host 0.0.0.0 --key "$(openssl rand -base64 48)"
 `;
 }

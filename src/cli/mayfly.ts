@@ -87,7 +87,8 @@ if (
   main(process.argv.slice(2)).catch((error: unknown) => {
     const text = error instanceof Error ? error.message : String(error);
     const hint = error instanceof UsageError ? ' See mayfly --help.' : '';
-    process.stderr.write(`mayfly: ${text}${hint}\n`);
+    const end = hint === '' || text.endsWith('.') ? '' : '.';
+    process.stderr.write(`mayfly: ${text}${end}${hint}\n`);
     process.exitCode = error instanceof UsageError ? EXIT.usage : EXIT.failed;
   });
 }

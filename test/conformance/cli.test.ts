@@ -119,7 +119,7 @@ test('a folder or a port in use is refused, with the reason and what to do', asy
 });
 
 for (const [args, text] of [
-  [['start', '--colour', 'red'], '--colour'],
+  [['start', '--colour', 'red'], "Unknown option '--colour'. See mayfly --help."],
   [['stop'], "'stop' is no command; the commands are 'start' and 'migrate'. See mayfly --help."],
 ] as const) {
   test(`'mayfly ${args.join(' ')}' ends with 2 and a helpful text`, async () => {
@@ -175,6 +175,7 @@ test('every option has its environment variable', () => {
     'mongo-port': 'off',
     'mongo-topology': 'standalone',
     'mongo-document-ttl': 'off',
+    'mongo-test-commands': 'true',
     'script-time': '2s',
     'log-level': 'warn',
     // Documents are in one place.
@@ -218,6 +219,7 @@ test('every option has its environment variable', () => {
       mongoPort: 'off',
       mongoTopology: 'standalone',
       mongoDocumentTtl: false,
+      mongoTestCommands: true,
       scriptTimeMs: 2000,
       logLevel: 'warn',
     },
@@ -236,6 +238,8 @@ test('the well-known key beyond loopback: exit code 1 and what to do', async () 
   ]);
   assert.equal(code, 1);
   assert.ok(stderr.includes('--key') && stderr.includes('--allow-well-known-key'), stderr);
+  // More bytes than these would come out in two lines, which make no key.
+  assert.ok(stderr.includes('openssl rand -base64 48'), stderr);
 });
 
 test('--help names every option, wherever it stands', async () => {
