@@ -13,6 +13,8 @@ export interface MongoWork {
   readonly from: number;
   readonly count: number;
   readonly bytes: number;
+  /** By how many values of `k` documents are found. */
+  readonly groups: number;
 }
 export interface MongoLoadPlan {
   readonly port: number;
@@ -24,7 +26,6 @@ export interface MongoLoadPlan {
 
 const HEADER_BYTES = 16;
 const OP_MSG = 2013;
-const GROUPS = 100;
 const USER = 'mayfly';
 
 let lanes: readonly Lane[] = [];
@@ -67,19 +68,19 @@ async function ask(asked: { readonly port: number; readonly command: Document })
   return reply.toString('base64');
 }
 
-function commandOf({ kind, from, bytes }: MongoWork, at: number): Document {
+function commandOf({ kind, from, bytes, groups }: MongoWork, at: number): Document {
   const _id = `item-${from + at}`;
   const database = { $db: 'mongo' };
   switch (kind) {
     case 'fill':
     case 'insert': {
       const text = randomBytes(Math.floor(bytes / 2) - 40).toString('hex');
-      return { insert: 'c', documents: [{ _id, k: at % GROUPS, n: at, text }], ...database };
+      return { insert: 'c', documents: [{ _id, k: at % groups, n: at, text }], ...database };
     }
     case 'read':
       return { find: 'c', filter: { _id }, limit: 1, singleBatch: true, ...database };
     case 'find':
-      return { find: 'c', filter: { k: at % GROUPS }, limit: 100, batchSize: 100, ...database };
+      return { find: 'c', filter: { k: at % groups }, limit: 100, batchSize: 100, ...database };
     case 'update':
       return { update: 'c', updates: [{ q: { _id }, u: { $inc: { n: 1 } } }], ...database };
   }

@@ -13,10 +13,18 @@ export interface PostgresTable {
   readonly indexed: boolean;
   /** How many properties are indexed one by one instead. */
   readonly fields?: number;
+  /** Whether items belong to groups, by which they are found. */
+  readonly grouped?: boolean;
 }
 export interface PostgresLoadPlan extends PostgresTable {
   readonly connections: number;
-  readonly work: ItemWork;
+  readonly work: ItemWork | GroupWork;
+}
+/** Finds so many items of a group, one group after the other. */
+export interface GroupWork {
+  readonly kind: 'group';
+  readonly groups: number;
+  readonly items: number;
 }
 export interface PostgresFill extends PostgresTable {
   readonly living: number;
@@ -28,7 +36,8 @@ export interface PostgresPurge {
   readonly ms: number;
 }
 
-function tableOf({ indexed, fields }: Pick<PostgresTable, 'indexed' | 'fields'>): string {
+function tableOf({ indexed, fields, grouped }: Omit<PostgresTable, 'address'>): string {
+  if (grouped) return 'items_in_groups';
   if (fields !== undefined) return `items_of_${fields}`;
   return indexed ? 'items_indexed' : 'items';
 }
@@ -44,7 +53,19 @@ const schemaOf = (table: string): string => `
     pk text not null, id text not null, ts bigint not null, lsn bigint not null,
     body jsonb not null, primary key (pk, id)
   )`;
-const indexesOn = (table: string, indexed: boolean, fields = 0): readonly string[] => [
+const groupText = (table: string): string =>
+  `select body from ${table} where body->>'k' = $1 limit $2`;
+const changeText = (table: string): string => `
+  update ${table} set ts = $3, lsn = nextval('items_lsn'),
+    body = jsonb_set(body, '{version}', to_jsonb((body->>'version')::int + 1))
+  where pk = $1 and id = $2 returning lsn`;
+const indexesOn = (
+  table: string,
+  indexed: boolean,
+  fields = 0,
+  grouped = false,
+): readonly string[] => [
+  ...(grouped ? [`create index ${table}_by_group on ${table} ((body->>'k'))`] : []),
   `create index ${table}_by_ts on ${table} (ts)`,
   `create index ${table}_by_lsn on ${table} (lsn)`,
   ...(indexed ? [`create index ${table}_by_body on ${table} using gin (body)`] : []),
@@ -67,13 +88,14 @@ const DELETE_ROWS = 1000;
 const asText = { getTypeParser: () => (text: string) => text };
 
 let queries: readonly PgQuery[] = [];
+let rowsExpected = 1;
 
 answerCalls({ create, prepare, run, fill, purge }, closeAll);
 
 async function create(plan: PostgresTable): Promise<void> {
   const [client] = await connectAll(plan.address, 1);
   const table = tableOf(plan);
-  const indexes = indexesOn(table, plan.indexed, plan.fields);
+  const indexes = indexesOn(table, plan.indexed, plan.fields, plan.grouped);
   for (const text of [schemaOf(table), ...indexes]) await client?.query(text);
 }
 
@@ -82,8 +104,21 @@ async function prepare(plan: PostgresLoadPlan): Promise<void> {
   await connectAll(address, connections);
   const table = tableOf(plan);
   const [read, upsert] = [readText(table), upsertText(table)];
+  rowsExpected = work.kind === 'group' ? work.items : 1;
+  if (work.kind === 'group') {
+    queries = Array.from({ length: work.groups }, (_, group) => ({
+      name: `group-${table}`,
+      text: groupText(table),
+      values: [String(group), work.items],
+      types: asText,
+    }));
+    return;
+  }
   queries = indexesOf(work).map((index, number) => {
     const { id, pk } = itemName(index);
+    if (work.kind === 'change') {
+      return { name: `change-${table}`, text: changeText(table), values: [pk, id, Date.now()] };
+    }
     if (work.kind === 'read')
       return { name: `read-${table}`, text: read, values: [pk, id], types: asText };
     const values = [pk, id, Date.now(), writtenText(work, index, number)];
@@ -100,7 +135,9 @@ async function run({ count }: { readonly count: number }): Promise<LoadResult> {
       sent += 1;
       if (!query) continue;
       const { rows } = await client.query(query);
-      if (rows.length !== 1) throw new Error(`${rows.length} rows instead of one: ${query.text}`);
+      if (rows.length !== rowsExpected) {
+        throw new Error(`${rows.length} rows instead of ${rowsExpected}: ${query.text}`);
+      }
     }
   };
   await Promise.all(openClients().map(keepAsking));

@@ -20,16 +20,24 @@ export function itemName(index: number): ItemName {
   return { id: `${mixed.toString(16).padStart(8, '0')}-${index}`, pk: `p${mixed % PARTITIONS}` };
 }
 
+export interface ItemExtras {
+  readonly ttl?: number | undefined;
+  readonly fields?: number | undefined;
+  /** `k` says which of so many groups it belongs to. */
+  readonly groups?: number | undefined;
+}
+
 /** A JSON text of about this many bytes, with the kinds of values that documents have. */
 export function itemText(
   index: number,
   version: number,
   bytes: number,
-  { ttl, fields = 0 }: { readonly ttl?: number | undefined; readonly fields?: number } = {},
+  { ttl, fields = 0, groups }: ItemExtras = {},
 ): string {
   const item = {
     ...itemName(index),
     ...(ttl === undefined ? {} : { ttl }),
+    ...(groups === undefined ? {} : { k: index % groups }),
     ...fieldsOf(index, fields),
     version,
     state: ['new', 'paid', 'sent', 'done'][index % 4],
@@ -58,6 +66,8 @@ function fieldsOf(index: number, count: number): Record<string, string> {
 export type ItemWork =
   /** Reads of `count` items spread evenly over the first `among`. */
   | { readonly kind: 'read'; readonly count: number; readonly among: number }
+  /** The same, but each has a number in it raised by one. */
+  | { readonly kind: 'change'; readonly count: number; readonly among: number }
   /** Writes the items from `from` on for the first time. */
   | {
       readonly kind: 'fill';
@@ -65,6 +75,7 @@ export type ItemWork =
       readonly count: number;
       readonly bytes: number;
       readonly fields?: number;
+      readonly groups?: number;
     }
   /** Every other one is a new item from `from` on, the rest replace some of the first `among`. */
   | {
@@ -95,7 +106,9 @@ const SCATTER = 7919;
 /** Which item each request of a load is about. */
 export function indexesOf(work: ItemWork): readonly number[] {
   return Array.from({ length: work.count }, (_, number) => {
-    if (work.kind === 'read') return Math.floor((number * work.among) / work.count);
+    if (work.kind === 'read' || work.kind === 'change') {
+      return Math.floor((number * work.among) / work.count);
+    }
     if (work.kind === 'fill') return work.from + number;
     return number % 2 === 0 ? work.from + number / 2 : (number * SCATTER) % work.among;
   });
@@ -103,12 +116,12 @@ export function indexesOf(work: ItemWork): readonly number[] {
 
 /** What the n-th request of a load writes. */
 export function writtenText(
-  work: Exclude<ItemWork, { kind: 'read' }>,
+  work: Exclude<ItemWork, { kind: 'read' | 'change' }>,
   index: number,
   number: number,
 ): string {
-  const fields = work.kind === 'fill' ? work.fields : undefined;
-  return itemText(index, number, work.bytes, fields === undefined ? {} : { fields });
+  const { fields, groups } = work.kind === 'fill' ? work : {};
+  return itemText(index, number, work.bytes, { fields, groups });
 }
 
 export interface Call {
@@ -152,6 +165,9 @@ export function requestBytes(work: Work, port: number): readonly Buffer[] {
   if (work.kind === 'read') {
     return indexesOf(work).map((index) => toBytes(readCall(index), date, port));
   }
+  if (work.kind === 'change') {
+    return indexesOf(work).map((index) => toBytes(changeCall(index), date, port));
+  }
   // All writes go to one link, so they share one signature.
   const shared = signedHeaders(upsertCall(0, ''), date);
   return indexesOf(work).map((index, number) => {
@@ -164,6 +180,17 @@ export function readCall(index: number): Call {
   const { id, pk } = itemName(index);
   const link = `${CONTAINER_LINK}/docs/${id}`;
   return { verb: 'GET', path: `/${link}`, type: 'docs', link, headers: partitionHeader(pk) };
+}
+
+function changeCall(index: number): Call {
+  const { headers, ...call } = readCall(index);
+  const body = JSON.stringify({ operations: [{ op: 'incr', path: '/version', value: 1 }] });
+  return {
+    ...call,
+    verb: 'PATCH',
+    headers: { ...headers, 'content-type': 'application/json_patch+json' },
+    body,
+  };
 }
 
 /** Rows on one page: more than any answer has. */
