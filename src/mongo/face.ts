@@ -71,20 +71,7 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
   };
   listening = await listen({
     ...options,
-    begin: (id, remote) => {
-      const work = connectionWork(mongo, newClient(id, remote), options.report);
-      return {
-        ...work,
-        answer: async (request) => {
-          const done = options.busy();
-          try {
-            return await work.answer(request);
-          } finally {
-            done();
-          }
-        },
-      };
-    },
+    begin: (id, remote) => connectionWork(mongo, newClient(id, remote), options),
   });
   port = listening.port;
   const sweeping = every(SWEEP_MS, () => {

@@ -39,24 +39,21 @@ const RETRYABLE: ReadonlySet<string> = new Set([
 ]);
 
 export type ReportDefect = (error: unknown, command: string) => void;
+export interface Surroundings {
+  readonly report: ReportDefect;
+  /** Called when a request begins; what it returns, when it ends. */
+  readonly busy: () => () => void;
+}
 
 export function connectionWork(
   server: Mongo,
   client: Client,
-  report: ReportDefect,
+  surroundings: Surroundings,
 ): ConnectionWork {
   const mongo = meteredFor(server, client);
+  const { report } = surroundings;
   return {
-    answer: async (request) => {
-      mongo.counters.requests += 1;
-      const took = stopwatch();
-      const reply = await answer(mongo, client, request, report);
-      const { command, bytes } = reply;
-      if (command !== 'getLastRequestStatistics') {
-        client.last = { command, ms: took(), charge: client.charge };
-      }
-      return bytes;
-    },
+    answer: (request) => answer(mongo, client, request, surroundings),
     refusal: (code, text) =>
       encodeDocument(
         errorReply(new MongoError(code, codeNameOf(code), text), []) as ReadonlyMap<string, Value>,
@@ -67,27 +64,38 @@ export function connectionWork(
   };
 }
 
-async function answer(mongo: Mongo, client: Client, request: Request, report: ReportDefect) {
+/** All in one function, because every one that is waited for takes its time. */
+async function answer(
+  mongo: Mongo,
+  client: Client,
+  request: Request,
+  { report, busy }: Surroundings,
+): Promise<Bytes> {
+  const done = busy();
+  const took = stopwatch();
+  mongo.counters.requests += 1;
   let call: Call | undefined;
   try {
     call = readCall(mongo, client, request);
-    const { name } = call;
-    count(mongo, name);
+    count(mongo, call.name);
     const command = commandOf(call, request);
     const run = call;
     const reply = await unlessStruck(call, () => runOnce(run, command));
     call.time.stop();
-    return { command: name, bytes: withTimes(encode(reply), call) };
+    return withTimes(encode(reply), call);
   } catch (error) {
     // Not to be answered at all.
     if (error instanceof ProtocolError) throw error;
     const failure = failureOf(error, report, call?.name ?? '');
     const labels = failure instanceof LabelledError ? failure.labels : labelsOf(failure.code, call);
-    const told = errorReply(failure, labels, extraOf(failure));
-    return {
-      command: call?.name ?? '',
-      bytes: call ? withTimes(encode(told), call) : encode(told),
-    };
+    const told = encode(errorReply(failure, labels, extraOf(failure)));
+    return call ? withTimes(told, call) : told;
+  } finally {
+    const command = call?.name ?? '';
+    if (command !== 'getLastRequestStatistics') {
+      client.last = { command, ms: took(), charge: client.charge };
+    }
+    done();
   }
 }
 
@@ -209,7 +217,8 @@ function commandOf(call: Call, request: Request): Command {
   return command;
 }
 
-async function runOnce(call: Call, command: Command): Promise<Reply> {
+/** Without a promise of its own: most commands pass here on their way to one. */
+function runOnce(call: Call, command: Command): Reply | Promise<Reply> {
   const id = sessionOf(call);
   const session = id === undefined ? undefined : call.mongo.sessions.use(id);
   const given = call.command.get('txnNumber');

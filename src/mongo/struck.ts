@@ -41,16 +41,25 @@ export const operations: readonly Operation[] = Object.keys(commands)
   .map((name) => ({ name, resource: 'mongo', names: 2, hasId: false }));
 
 /** Runs a command, unless somebody wants it to fail. */
-export async function unlessStruck(call: Call, run: () => Promise<Reply>): Promise<Reply> {
+export function unlessStruck(
+  call: Call,
+  run: () => Reply | Promise<Reply>,
+): Reply | Promise<Reply> {
   const { failPoint, faults } = call.mongo;
+  return !failPoint && faults.isIdle ? run() : maybeStruck(call, run);
+}
+
+async function maybeStruck(call: Call, run: () => Reply | Promise<Reply>): Promise<Reply> {
+  const { failPoint, faults } = call.mongo;
+  const later = async () => run();
   const blow = await failPoint?.strike(call);
-  if (blow) return struck(blow, false, run);
+  if (blow) return struck(blow, false, later);
   const fault = faults.isIdle ? undefined : faults.strike(targetOf(call));
   if (!fault) return run();
   const { delayMs, when } = fault.rule;
   if (delayMs > 0) await Promise.race([rest(delayMs), call.mongo.stopping]);
   const meant = blowOf(fault);
-  return meant ? struck(meant, when === 'after', run) : run();
+  return meant ? struck(meant, when === 'after', later) : run();
 }
 
 function targetOf({ name, database, command }: Call) {

@@ -1,4 +1,5 @@
 // find, getMore, killCursors.
+import type { StoredCollection } from '../../catalog/collections.js';
 import { idText, ONE_PLACE } from '../../documents/collection-write.js';
 import { typeName } from '../../value/bson/types.js';
 import {
@@ -39,10 +40,12 @@ const FIND_FIELDS: ReadonlySet<string> = new Set([
 /** How long a stream of changes waits for one, if the client does not say. */
 const AWAIT_MS = 1000;
 
-export async function find(call: Call): Promise<Reply> {
+export function find(call: Call): Promise<Reply> {
+  return findById(call) ?? findMany(call);
+}
+
+async function findMany(call: Call): Promise<Reply> {
   checkFields(call, FIND_FIELDS);
-  const found = await findById(call);
-  if (found) return found;
   refuseTailing(call);
   for (const name of ['returnKey', 'showRecordId']) refuseIfSet(call, name);
   for (const name of ['max', 'min']) {
@@ -77,8 +80,8 @@ const POINT_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /** The most usual question of all, without the machinery of the others. */
-async function findById(call: Call): Promise<Reply | undefined> {
-  const { command, mongo } = call;
+function findById(call: Call): Promise<Reply> | undefined {
+  const { command } = call;
   if (call.transaction) return undefined;
   for (const name of command.keys()) if (!POINT_FIELDS.has(name)) return undefined;
   const id = idAsked(command.get('filter'));
@@ -88,10 +91,15 @@ async function findById(call: Call): Promise<Reply | undefined> {
   const collection = findCollection(call, call.database, name);
   if (!collection || collection.definition.shardKey.length > 0) return undefined;
   if ((integerOf(call, 'limit') ?? 0) < 0) return undefined;
+  return readPoint(call, collection, id);
+}
+
+async function readPoint(call: Call, collection: StoredCollection, id: Value): Promise<Reply> {
   const key = { partition: ONE_PLACE, id: idText(id) };
-  const { items } = await mongo.documents.engine.get(collection.engine, [key], call.at);
+  const { items } = await call.mongo.documents.engine.get(collection.engine, [key], call.at);
   const documents = items[0] ? [bsonOf(items[0].doc.bytes)] : [];
-  return cursorReply({ id: 0n, documents }, namespaceOf(call, name), 'firstBatch');
+  const namespace = namespaceOf(call, collection.definition.id);
+  return cursorReply({ id: 0n, documents }, namespace, 'firstBatch');
 }
 
 function idAsked(filter: Value | undefined): Value | undefined {

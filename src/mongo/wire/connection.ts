@@ -118,24 +118,38 @@ export class Connection {
     return all;
   }
 
-  async #handle(message: Buffer): Promise<void> {
+  #handle(message: Buffer): Promise<void> | undefined {
     const { opcode, requestId } = readHeader(message);
+    if (opcode === Op.compressed) return this.#handlePacked(message, requestId);
     let request: Request;
-    let compressor: Compressor | undefined;
     try {
-      if (opcode === Op.compressed) {
-        const unpacked = await unpack(message, this.#lengthMax());
-        compressor = unpacked.compressor;
-        request = readRequest(unpacked.opcode, requestId, unpacked.bytes);
-      } else request = readRequest(opcode, requestId, message);
+      request = readRequest(opcode, requestId, message);
     } catch (error) {
-      if (!(error instanceof ProtocolError) || error.code === undefined) throw error;
-      const document = this.#work.refusal(error.code, error.message);
-      this.#isEnding = true;
-      await this.#send(writeMessage(this.#nextId(), requestId, document));
+      return this.#refuse(error, requestId);
+    }
+    return this.#answer(request, undefined);
+  }
+
+  async #handlePacked(message: Buffer, requestId: number): Promise<void> {
+    let request: Request;
+    let compressor: Compressor;
+    try {
+      const unpacked = await unpack(message, this.#lengthMax());
+      compressor = unpacked.compressor;
+      request = readRequest(unpacked.opcode, requestId, unpacked.bytes);
+    } catch (error) {
+      await this.#refuse(error, requestId);
       return;
     }
     await this.#answer(request, compressor);
+  }
+
+  /** Of a message that cannot be read; some are not even worth an answer. */
+  #refuse(error: unknown, requestId: number): Promise<void> | undefined {
+    if (!(error instanceof ProtocolError) || error.code === undefined) throw error;
+    const document = this.#work.refusal(error.code, error.message);
+    this.#isEnding = true;
+    return this.#send(writeMessage(this.#nextId(), requestId, document));
   }
 
   async #answer(request: Request, compressor: Compressor | undefined): Promise<void> {
