@@ -34,7 +34,7 @@ const SETTINGS = {
   full_page_writes: 'on',
   shared_buffers: `${Math.round(totalmem() / 4 / 2 ** 20)}MB`,
   max_wal_size: '2GB',
-  max_connections: '100',
+  max_connections: '200',
 };
 
 let cluster: EmbeddedPostgres | undefined;

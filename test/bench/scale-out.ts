@@ -2,7 +2,14 @@
 // embedded engine. All of it in this process, by the engine's own interface: what the network and
 // the faces cost is for the other parts.
 import pg from 'pg';
-import type { Change, Container, Engine, Filter } from '../../src/engine/engine.js';
+import {
+  type Change,
+  type Container,
+  type Engine,
+  EVERYTHING,
+  type ScanRequest,
+} from '../../src/engine/engine.js';
+import type { IndexRule } from '../../src/engine/indexing.js';
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
 import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
@@ -24,34 +31,45 @@ const NOW = instantOfSeconds(SECONDS);
 const LATER = instantOfSeconds(SECONDS + 3600);
 const PURGE_ROWS = 1000;
 const BUDGET = { rowsMax: PAGE, bytesMax: 4_000_000 };
-const ALL = {
-  ...{ partition: undefined, span: undefined, filter: undefined, order: [] },
-  ...{ limit: undefined, after: undefined },
-};
-const BOX: Container = {
-  id: 'bench',
-  partitionPaths: [['pk']],
-  partitionHash: 'v2',
-  indexes: [],
-  indexing: {
-    ...{ version: 1, rules: [{ path: [], below: true, include: true }], composites: [] },
-    ...{ words: [], points: [], lazy: false },
-  },
-  expiry: cosmosRules(-1),
-};
+const named = (name: string) => ({ path: [name], below: false, include: true });
+const EVERYWHERE: readonly IndexRule[] = [{ path: [], below: true, include: true }];
+/** The same as the table by hand has. */
+const BY_NAME: readonly IndexRule[] = [named('group'), named('n')];
+
+function boxWith(rules: readonly IndexRule[]): Container {
+  return {
+    id: 'bench',
+    partitionPaths: [['pk']],
+    partitionHash: 'v2',
+    indexes: [],
+    indexing: { version: 1, rules, composites: [], words: [], points: [], lazy: false },
+    expiry: cosmosRules(-1),
+  };
+}
 
 interface Subject {
   readonly name: string;
   put(n: number, ttl?: number): Promise<unknown>;
   read(n: number): Promise<unknown>;
   find(group: number): Promise<unknown>;
+  /** The items with the largest numbers. */
+  top(): Promise<unknown>;
   count(): Promise<unknown>;
   /** What has expired by then. */
   purge(): Promise<number>;
   close(): Promise<void>;
 }
 
-const OPERATIONS = ['point read', 'upsert', 'indexed query', 'aggregate', 'purge'] as const;
+const OPERATIONS = [
+  'point read',
+  'upsert',
+  'upsert, 1 writer',
+  'upsert, 64 writers',
+  'indexed query',
+  'ordered page',
+  'aggregate',
+  'purge',
+] as const;
 type Rates = Record<(typeof OPERATIONS)[number], number[]>;
 
 export async function scaleOutPart(bench: Bench, report: Report): Promise<void> {
@@ -61,7 +79,12 @@ export async function scaleOutPart(bench: Bench, report: Report): Promise<void> 
   const url = `postgres://${user}:${password}@${host}:${port}/${database}`;
   const items = quick ? 5_000 : 20_000;
   const expiring = quick ? 10_000 : 100_000;
-  const subjects = [await byHand(url), await onPostgres(url), await embedded(bench)];
+  const subjects = [
+    await byHand(url),
+    await onPostgres('Mayfly on PostgreSQL', url, BY_NAME),
+    await onPostgres('indexing everything', url, EVERYWHERE),
+    await embedded(bench),
+  ];
   const rates = new Map<string, Rates>();
   for (const { name } of subjects) {
     rates.set(name, Object.fromEntries(OPERATIONS.map((each) => [each, []])) as never);
@@ -104,7 +127,10 @@ async function measure(subject: Subject, rates: Rates, items: number): Promise<v
   const any = (n: number) => (n * 7919) % items;
   rates['point read'].push(await rate(5_000, (n) => subject.read(any(n))));
   rates.upsert.push(await rate(2_000, (n) => subject.put(any(n))));
+  rates['upsert, 1 writer'].push(await rate(200, (n) => subject.put(any(n)), 1));
+  rates['upsert, 64 writers'].push(await rate(3_000, (n) => subject.put(any(n)), 64));
   rates['indexed query'].push(await rate(500, (n) => subject.find(n % GROUPS), 4));
+  rates['ordered page'].push(await rate(500, () => subject.top(), 4));
   rates.aggregate.push(await rate(10, () => subject.count(), 1));
 }
 
@@ -127,25 +153,37 @@ async function inFlight(
   );
 }
 
+let written = 0;
+
+/** Never the same twice: a database that notices that nothing has changed has less to do. */
 function documentOf(n: number, ttl: number | undefined) {
   const filler = 'x'.repeat(300);
-  const value = { id: `${n}`, pk: `p${n % PARTITIONS}`, group: `g${n % GROUPS}`, n, filler };
+  const names = { id: `${n}`, pk: `p${n % PARTITIONS}`, group: `g${n % GROUPS}` };
+  const value = { ...names, n, version: written++, filler };
   return ttl === undefined ? value : { ...value, ttl };
 }
 
-async function onPostgres(url: string): Promise<Subject> {
+async function onPostgres(
+  name: string,
+  url: string,
+  rules: readonly IndexRule[],
+): Promise<Subject> {
   const { uuid, fraction } = systemEntropy();
   const { wall } = systemClock();
-  const options = { url: `${url}?schema=b${process.pid}`, server: uuid(), fraction, wall };
-  return onEngine('Mayfly on PostgreSQL', (await openPostgres(options)).engine);
+  const store = `${url}?schema=b${process.pid}_${rules.length}`;
+  const { engine } = await openPostgres({ url: store, server: uuid(), fraction, wall });
+  return onEngine(name, engine, boxWith(rules));
 }
 
 async function embedded(bench: Bench): Promise<Subject> {
-  return onEngine('Mayfly, embedded', await openKvEngine(openLmdb(bench.newFolder('embedded'))));
+  const engine = await openKvEngine(openLmdb(bench.newFolder('embedded')));
+  return onEngine('Mayfly, embedded', engine, boxWith(BY_NAME));
 }
 
-async function onEngine(name: string, engine: Engine): Promise<Subject> {
-  await engine.createContainer(BOX);
+async function onEngine(name: string, engine: Engine, box: Container): Promise<Subject> {
+  await engine.createContainer(box);
+  const first = (request: ScanRequest) =>
+    engine.plan(box, request).run(NOW, BUDGET)[Symbol.asyncIterator]().next();
   const { etag } = systemEntropy();
   return {
     name,
@@ -154,19 +192,17 @@ async function onEngine(name: string, engine: Engine): Promise<Subject> {
       const fuses = cosmosFuses(ttl, SECONDS);
       const item = { id: value.id, etag: etag(SECONDS), fuses, doc: docFromValue(value) };
       const change: Change = { kind: 'put', item, ifEtag: undefined };
-      return engine.commit(BOX, [{ partition: [value.pk], changes: [change] }], NOW);
+      return engine.commit(box, [{ partition: [value.pk], changes: [change] }], NOW);
     },
-    read: (n) => engine.get(BOX, [{ partition: [`p${n % PARTITIONS}`], id: `${n}` }], NOW),
-    find: async (group) => {
-      const filter: Filter = { op: '=', path: ['group'], value: `g${group}` };
-      const batches = engine.plan(BOX, { ...ALL, filter }).run(NOW, BUDGET);
-      return batches[Symbol.asyncIterator]().next();
-    },
-    count: () => engine.plan(BOX, ALL).countBy(['group'], NOW),
+    read: (n) => engine.get(box, [{ partition: [`p${n % PARTITIONS}`], id: `${n}` }], NOW),
+    find: (group) =>
+      first({ ...EVERYTHING, filter: { op: '=', path: ['group'], value: `g${group}` } }),
+    top: () => first({ ...EVERYTHING, order: [{ path: ['n'], descending: true }] }),
+    count: () => engine.plan(box, EVERYTHING).countBy(['group'], NOW),
     purge: async () => {
       let purged = 0;
       for (;;) {
-        const pass = await engine.purge(BOX, LATER, PURGE_ROWS);
+        const pass = await engine.purge(box, LATER, PURGE_ROWS);
         purged += pass.purged;
         if (pass.purged === 0) return purged;
       }
@@ -177,11 +213,12 @@ async function onEngine(name: string, engine: Engine): Promise<Subject> {
 
 /** A table as one would make it for this very application. */
 async function byHand(url: string): Promise<Subject> {
-  const pool = new pg.Pool({ connectionString: url, max: IN_FLIGHT });
+  const pool = new pg.Pool({ connectionString: url, max: 2 * IN_FLIGHT });
   const table = `hand${process.pid}`;
   await pool.query(`create table ${table}(pk text, id text, ts bigint not null, ttl int,
     etag text not null, body jsonb not null, primary key(pk, id))`);
   await pool.query(`create index on ${table}((body->>'group'))`);
+  await pool.query(`create index on ${table}(((body->>'n')::float8))`);
   await pool.query(`create index on ${table}((ts + ttl)) where ttl > 0`);
   const query = (name: string, text: string, values: unknown[]) =>
     pool.query({ name, text, values });
@@ -192,7 +229,8 @@ async function byHand(url: string): Promise<Subject> {
       const value = documentOf(n, ttl);
       const text = `insert into ${table}(pk, id, ts, ttl, etag, body)
         values ($1, $2, $3, $4, gen_random_uuid()::text, $5) on conflict (pk, id) do update
-        set ts = excluded.ts, ttl = excluded.ttl, etag = excluded.etag, body = excluded.body`;
+        set ts = excluded.ts, ttl = excluded.ttl, etag = excluded.etag, body = excluded.body
+        returning etag`;
       return query('put', text, [value.pk, value.id, SECONDS, ttl ?? null, JSON.stringify(value)]);
     },
     read: (n) => {
@@ -203,6 +241,11 @@ async function byHand(url: string): Promise<Subject> {
       const text = `select body from ${table} where body->>'group' = $2 and ${alive}
         order by pk, id limit ${PAGE}`;
       return query('find', text, [SECONDS, `g${group}`]);
+    },
+    top: () => {
+      const text = `select body from ${table} where ${alive}
+        order by (body->>'n')::float8 desc limit ${PAGE}`;
+      return query('top', text, [SECONDS]);
     },
     count: () => {
       const text = `select body->>'group', count(*) from ${table} where ${alive} group by 1`;
