@@ -162,7 +162,7 @@ async function readBatch(
   };
 }
 
-/** The head comes along in every row, so that what it says and what is found are of one moment. */
+/** The head comes along in the first row: what it says and what is found are of one moment. */
 function batchSql(
   scan: Scan,
   way: Way,
@@ -180,7 +180,8 @@ function batchSql(
     ...(after ? [behind(way, after)] : []),
   ]);
   const columns = raw(ITEM_COLUMNS.join(', '));
-  return sql`select h.lsn, c.found, ${itemColumns('c')} from ${schema.head} h left join (
+  return sql`select case when c.number > 1 then null else h.lsn end,
+      case when c.number > 1 then null else c.found end, ${itemColumns('c')} from ${schema.head} h left join (
       select found, number, ${columns} from (
         select ${columns}, count(*) over () as found,
           sum(size) over (rows unbounded preceding) as total,
