@@ -31,6 +31,7 @@ import {
 } from '../value/bson/value.js';
 import { keyTextOf } from '../value/bson-key.js';
 import { mongoFailure } from '../value/mongo-errors.js';
+import { indexChecks } from './index-checks.js';
 import { type IndexKeys, indexKeys } from './index-keys.js';
 
 export interface Shape extends CollectionShape {
@@ -63,7 +64,7 @@ export function shapeOf(collection: StoredCollection): Shape {
     dates: indexes
       .filter((index) => index.expireAfterSeconds !== undefined && !isTtlOfCollection(index))
       .map((index) => ({ rule: dateRule(index.number), earliest: earliestDate(index) })),
-    checks: indexes.filter(isPicky).map(keysIn),
+    checks: indexes.flatMap(checksOf),
     partitionOf: partitionOf(shardKey),
   };
   shapes.set(collection, shape);
@@ -105,10 +106,10 @@ function uniqueKeys(index: CollectionIndex): (document: Bytes) => readonly strin
   return (document) => [...new Set(keysOf(document).map(({ values }) => keyTextOf(values)))];
 }
 
-/** Indexes that may refuse a document: over several fields, of which one may be an array. */
-function isPicky({ keys, unique }: CollectionIndex): boolean {
-  const isPlain = keys.every(({ path, kind }) => typeof kind === 'number' && path !== '$**');
-  return isPlain && keys.length > 1 && !unique;
+/** Of the documents that are in the index. */
+function checksOf(index: CollectionIndex): CollectionShape['checks'] {
+  const isIncluded = isIn(index);
+  return indexChecks(index).map((check) => (document) => isIncluded(document) && check(document));
 }
 
 /** T35: of several dates the earliest; whatever is no date does not count. */

@@ -233,3 +233,21 @@ test('indexes for searches are listed as the server lists them', async () => {
   await collection.insertOne({ _id: 1, u: 'swift foxes' });
   assert.equal(await collection.countDocuments({ $text: { $search: 'fox' } }), 1);
 });
+
+test('an index over places has places, and a hashed one no arrays', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ at: '2dsphere' });
+  const point = { type: 'Point', coordinates: [1, 2] };
+  const good = [point, [1, 2], { lng: 1, lat: 2 }, [point, point], null, []];
+  await collection.insertMany([...good.map((at) => ({ at })), {}]);
+  for (const at of ['x', {}, { type: 'Point', coordinates: [200, 0] }, [1], { type: 'Pt' }]) {
+    assert.equal(await codeOf(collection.insertOne({ at })), 16755, JSON.stringify(at));
+  }
+  const hashed = server.collection();
+  await hashed.createIndex({ h: 'hashed' });
+  const error = await failureOf(hashed.insertOne({ h: [1] }));
+  assert.equal(error.code, 16766);
+  const filled = server.collection();
+  await filled.insertOne({ at: 'here' });
+  assert.equal(await codeOf(filled.createIndex({ at: '2dsphere' })), 16755);
+});

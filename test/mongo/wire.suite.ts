@@ -1,6 +1,7 @@
 // Talking to the port by hand: messages as bytes, right ones and wrong ones.
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { type Document, deserialize, serialize } from 'bson';
+import { Binary, type Document, deserialize, serialize } from 'bson';
 
 export const OP = { reply: 1, query: 2004, compressed: 2012, message: 2013 } as const;
 
@@ -79,4 +80,39 @@ export class Line {
   end(): void {
     this.#socket.destroy();
   }
+}
+
+/** SCRAM-SHA-256, spoken by hand. */
+export async function login(line: Line, user: string, password: string): Promise<void> {
+  const first = `n=${user},r=abcdefghijklmnop`;
+  line.send(
+    message({
+      saslStart: 1,
+      mechanism: 'SCRAM-SHA-256',
+      payload: new Binary(Buffer.from(`n,,${first}`)),
+      options: { skipEmptyExchange: true },
+      $db: 'admin',
+    }),
+  );
+  const begun = await line.reply();
+  const server = Buffer.from(begun?.payload.buffer).toString();
+  const [, nonce = '', salt = '', iterations = ''] = /^r=(.*),s=(.*),i=(.*)$/.exec(server) ?? [];
+  const salted = pbkdf2Sync(
+    password,
+    Buffer.from(salt, 'base64'),
+    Number(iterations),
+    32,
+    'sha256',
+  );
+  const sign = (key: Uint8Array, text: string) => createHmac('sha256', key).update(text).digest();
+  const clientKey = sign(salted, 'Client Key');
+  const stored = createHash('sha256').update(clientKey).digest();
+  const last = `c=biws,r=${nonce}`;
+  const signature = sign(stored, `${first},${server},${last}`);
+  const proof = Buffer.from(clientKey.map((byte, at) => byte ^ (signature[at] ?? 0)));
+  const payload = new Binary(Buffer.from(`${last},p=${proof.toString('base64')}`));
+  const { conversationId } = begun ?? {};
+  line.send(message({ saslContinue: 1, conversationId, payload, $db: 'admin' }));
+  const done = await line.reply();
+  if (done?.ok !== 1 || !done.done) throw new Error(`no login: ${JSON.stringify(done)}`);
 }

@@ -19,6 +19,7 @@ import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { arrayOf, checkFields, collectionOf, documentOfField, missingField } from '../fields.js';
+import { indexChecks } from '../index-checks.js';
 import { base64, readIndex, sameIndex } from '../index-spec.js';
 import { listSource } from '../list-source.js';
 import { collectionFor, findCollection, ID_INDEX_SPEC } from '../namespace.js';
@@ -91,7 +92,7 @@ async function fill(
   collection: StoredCollection,
   made: readonly CollectionIndex[],
 ): Promise<void> {
-  const mayRefuse = made.some(({ keys }) => keys.length > 1);
+  const mayRefuse = made.some((index) => indexChecks(index).length > 0);
   if (!mayRefuse && !made.some(needsRewrite)) return;
   try {
     if (made.some(needsRewrite)) await rewriteAll(call, collection);
