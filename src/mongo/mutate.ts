@@ -49,10 +49,10 @@ export async function mutate(call: Call, question: Question, mutation: Mutation)
     question.language.collation !== undefined,
   );
   if (point) return mutateItems(call, collection, question, mutation, [{ key: point }]);
-  const access = await accessOf(call, question);
+  const access = await accessOf(call, question, mutation.sort);
   if (mutation.multi) return mutateAll(call, collection, question, mutation, access);
   if (mutation.sort) return mutateFirst(call, collection, question, mutation, access);
-  for await (const items of matching(call, collection, question, access)) {
+  for await (const items of matching(call, collection, question, access, 1)) {
     for (const item of items) {
       const done = await mutateItems(call, collection, question, mutation, [item]);
       if (done.matched > 0) return done;
@@ -105,8 +105,11 @@ async function firstOf(
   sort: Sort,
   access: Access,
 ): Promise<Item | undefined> {
+  const isInOrder = access.isOrdered;
   let first: { readonly item: Item; readonly keys: ReturnType<Sort['keys']> } | undefined;
-  for await (const items of matching(call, collection, question, access)) {
+  const enough = isInOrder ? 1 : undefined;
+  for await (const items of matching(call, collection, question, access, enough)) {
+    if (isInOrder && items[0]) return items[0];
     for (const item of items) {
       const keys = sort.keys(bsonOf(item.doc.bytes));
       if (!first || sort.compare(keys, first.keys) < 0) first = { item, keys };

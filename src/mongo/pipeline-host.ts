@@ -45,7 +45,8 @@ export function pipelineHost(
     read: (namespace, filter) => {
       const other = placed(call, namespace, 'read');
       const found = findCollection(other, other.database, namespace.collection);
-      return documentsOf(other, found, namespace.collection, filter, now);
+      const wanted = { collection: found, name: namespace.collection, filter };
+      return documentsOf(other, wanted, now);
     },
     replace: (namespace, documents) =>
       replaceAll(placed(call, namespace, 'write'), namespace, documents),

@@ -194,3 +194,56 @@ test('a hidden index is kept and not used', async () => {
   await database.command({ collMod: 'c', index: { name: 'a_1', hidden: false } });
   assert.deepEqual(await stages(), ['FETCH', 'IXSCAN']);
 });
+
+test('a pipeline begins with what the index gives: condition, order, count', async () => {
+  const stages = [{ $match: { group: 7 } }, { $sort: { rank: -1 } }, { $limit: 3 }];
+  const told = await collection.aggregate(stages).explain('executionStats');
+  const plan = stagesOf(told.queryPlanner.winningPlan).map(({ stage }) => stage);
+  assert.deepEqual(plan, ['LIMIT', 'FETCH', 'IXSCAN']);
+  assert.equal(told.executionStats.totalDocsExamined, 3);
+  const ranks = (await collection.aggregate(stages).toArray()).map(({ rank }) => rank);
+  assert.deepEqual(ranks, [1107, 1007, 907]);
+  const all = await collection
+    .aggregate([{ $sort: { tags: 1 } }, { $limit: 2 }, { $project: { n: 1 } }])
+    .toArray();
+  assert.deepEqual(
+    all.map(({ n }) => n),
+    [0, 1],
+  );
+  assert.deepEqual(
+    await collection.aggregate([{ $sort: { x: 1, n: -1 } }, { $limit: 1 }]).toArray(),
+    await collection.find({ n: COUNT - 1 }).toArray(),
+  );
+  const counts: readonly (readonly [Any, number])[] = [
+    [{}, COUNT],
+    [{ n: { $gt: 10, $lte: 20 } }, 10],
+    [{ tags: 5 }, 1],
+    [{ n: { $in: [1, 2, 'x'] } }, 2],
+    [{ n: { $lt: 0 } }, 0],
+    [{ n: { $gte: 5 }, name: 'name-00005' }, 1],
+  ];
+  for (const [filter, count] of counts) {
+    assert.equal(await collection.countDocuments(filter), count, JSON.stringify(filter));
+  }
+  assert.deepEqual(
+    await collection.aggregate([{ $group: { _id: null, all: { $sum: 1 } } }]).toArray(),
+    [{ _id: null, all: COUNT }],
+  );
+});
+
+test('the first of an order is changed without looking at the others', async () => {
+  const queue = server.collection();
+  await queue.createIndex({ state: 1, at: 1 });
+  await queue.insertMany(Array.from({ length: 60 }, (_, at) => ({ _id: at, state: 'new', at })));
+  const taken: unknown[] = [];
+  for (let left = 4; left > 0; left--) {
+    const sort = { at: left % 2 === 0 ? 1 : -1 } as const;
+    const found = await queue.findOneAndUpdate(
+      { state: 'new' },
+      { $set: { state: 'old' } },
+      { sort },
+    );
+    taken.push(found?._id);
+  }
+  assert.deepEqual(taken, [0, 59, 1, 58]);
+});

@@ -1,9 +1,10 @@
 // aggregate: a pipeline over a collection, or over what its first stage brings.
-import { leadingMatch } from '../../mql/pipeline/leading.js';
+import { leadingCount, leadingMatch, leadingSort } from '../../mql/pipeline/leading.js';
 import { compilePipeline } from '../../mql/pipeline/pipeline.js';
 import type { Row } from '../../mql/row.js';
 import type { Instant } from '../../time/instant.js';
-import { type Bytes, isDocument, type Value } from '../../value/bson/value.js';
+import { type Bytes, int32, isDocument, type Value } from '../../value/bson/value.js';
+import { encodeDocument } from '../../value/bson/write.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import type { Room, Source } from '../cursors.js';
@@ -17,13 +18,16 @@ import {
   truthOf,
   unknownField,
 } from '../fields.js';
+import { listSource } from '../list-source.js';
 import { checkCollectionName, findCollection } from '../namespace.js';
 import { pipelineHost } from '../pipeline-host.js';
-import { documentsOf } from '../pipeline-input.js';
+import { openInput, questionIn } from '../pipeline-input.js';
 import { languageOf, namespaceOf } from '../question.js';
 import { cursorReply } from '../reply.js';
+import { accessOf } from '../rows.js';
 import { sessionOf } from '../session-id.js';
 import { openStream } from '../stream/open.js';
+import { countUnread } from './count.js';
 import { explained } from './explain.js';
 
 const FIELDS: readonly string[] = [
@@ -56,7 +60,7 @@ export async function aggregate(call: Call): Promise<Reply> {
       session: sessionOf(call),
       source: isStream(stages)
         ? await openStream(call, name, stages)
-        : pipelineSource(call, name, stages),
+        : ((await countSource(call, name, stages)) ?? (await pipelineSource(call, name, stages))),
       neverTimesOut: false,
       command: 'aggregate',
     },
@@ -71,7 +75,33 @@ function isStream([first]: readonly Value[]): boolean {
   return isDocument(first) && first.has('$changeStream');
 }
 
-function pipelineSource(call: Call, name: string | undefined, stages: readonly Value[]): Source {
+/** A pipeline that counts what an index tells exactly need not run. */
+async function countSource(
+  call: Call,
+  name: string | undefined,
+  stages: readonly Value[],
+): Promise<Source | undefined> {
+  const counting = leadingCount(stages);
+  const collection = name === undefined ? undefined : findCollection(call, call.database, name);
+  if (!counting || !collection || name === undefined) return undefined;
+  const { match, id, field } = counting;
+  const question = questionIn(call, collection, name, match);
+  const count = await countUnread(call, question, await accessOf(call, question));
+  if (count === undefined || count > INT_MAX) return undefined;
+  const row = new Map([
+    ['_id', id],
+    [field, int32(count)],
+  ]);
+  return listSource(count === 0 ? [] : [encodeDocument(row)]);
+}
+
+const INT_MAX = 0x7fff_ffff;
+
+async function pipelineSource(
+  call: Call,
+  name: string | undefined,
+  stages: readonly Value[],
+): Promise<Source> {
   const collection = name === undefined ? undefined : findCollection(call, call.database, name);
   const language = languageOf(call, collection, call.command);
   // Batches that are fetched later are read as of then.
@@ -84,8 +114,11 @@ function pipelineSource(call: Call, name: string | undefined, stages: readonly V
       "{aggregate: 1} is not valid for a pipeline that does not begin with a stage of its own, such as '$documents'",
     );
   }
-  const input = documentsOf(call, collection, name ?? '', leadingMatch(stages), now);
-  return new RowSource(pipeline.run(input, truthOf(call, 'allowDiskUse')), now);
+  const order = leadingSort(stages);
+  const wanted = { collection, name: name ?? '', filter: leadingMatch(stages), order };
+  const { documents, isOrdered } = await openInput(call, wanted, now);
+  const rest = order && isOrdered ? compilePipeline(order.others, language, host) : pipeline;
+  return new RowSource(rest.run(documents, truthOf(call, 'allowDiskUse')), now);
 }
 
 const PLACE_BYTES = 12;

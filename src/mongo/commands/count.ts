@@ -5,6 +5,7 @@ import { keyOfValue } from '../../value/bson/compare.js';
 import { documentOf, int32, type Value } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
+import type { Access } from '../access.js';
 import type { Call, Reply } from '../call.js';
 import { checkFields, collectionOf, countOf, integerOf, missingField, textOf } from '../fields.js';
 import { type Question, questionOf } from '../question.js';
@@ -23,21 +24,28 @@ export async function count(call: Call): Promise<Reply> {
 }
 
 export async function countMatching(call: Call, question: Question): Promise<number> {
-  const { collection, filter } = question;
+  const { collection } = question;
   if (!collection) return 0;
-  const { tree } = filter;
-  if (tree.kind === 'and' && tree.of.length === 0 && !call.transaction) {
-    const counted = await countFound(call, collection, [EVERYTHING]);
-    if (counted !== undefined) return counted;
-  }
   const access = await accessOf(call, question);
-  if (access.isCount && !call.transaction) {
-    const counted = await countFound(call, collection, access.requests);
-    if (counted !== undefined) return counted;
-  }
+  const counted = await countUnread(call, question, access);
+  if (counted !== undefined) return counted;
   let found = 0;
   for await (const items of matching(call, collection, question, access)) found += items.length;
   return found;
+}
+
+/** Without reading documents, where the index tells exactly. */
+export async function countUnread(
+  call: Call,
+  { collection, filter, hint }: Question,
+  access: Access,
+): Promise<number | undefined> {
+  if (!collection) return 0;
+  if (call.transaction) return undefined;
+  const { tree } = filter;
+  const isAll = tree.kind === 'and' && tree.of.length === 0 && hint === undefined;
+  if (isAll) return countFound(call, collection, [EVERYTHING]);
+  return access.isCount ? countFound(call, collection, access.requests) : undefined;
 }
 
 /** By the index, unless documents may have several fuses, of which each would be counted. */

@@ -2,7 +2,7 @@
 
 import type { StoredCollection } from '../../catalog/collections.js';
 import { compileFilter } from '../../mql/filter/filter.js';
-import { leadingMatch } from '../../mql/pipeline/leading.js';
+import { leadingMatch, leadingSort } from '../../mql/pipeline/leading.js';
 import { compileSort, nearestFirst, type Sort } from '../../mql/sort.js';
 import { stopwatch } from '../../time/clock.js';
 import {
@@ -103,13 +103,25 @@ function questionIn(call: Call, command: Document): Asked {
   const language = languageOf(call, collection, statement ?? command);
   const hint = hintOf((statement ?? command).get('hint'), collection);
   const compiled = compileFilter(filter, language);
-  const given = (statement ?? command).get('sort');
+  const leading = kind === 'aggregate' ? leadingSort(stagesOf(command)) : undefined;
+  const given = leading ? leading.sort : (statement ?? command).get('sort');
   const sortSpec = isDocument(given) && given.size > 0 ? given : undefined;
   const sort = sortSpec
     ? compileSort(sortSpec, language, compiled.textScore)
     : compiled.distance && nearestFirst(compiled.distance);
   const question: Question = { name, collection, language, filter: compiled, hint };
-  return { question, sort, filter, sortSpec, window: windowIn(kind, command, statement) };
+  return {
+    question,
+    sort,
+    filter,
+    sortSpec,
+    window: leading ? { skip: 0, limit: leading.limit ?? 0 } : windowIn(kind, command, statement),
+  };
+}
+
+function stagesOf(command: Document): readonly Value[] {
+  const stages = command.get('pipeline');
+  return isArray(stages) ? stages : [];
 }
 
 function windowIn(kind: string, command: Document, statement: Document | undefined): Window {
@@ -131,7 +143,7 @@ function statementOf(kind: string, command: Document): Document | undefined {
 }
 
 function filterIn(kind: string, command: Document, statement: Document | undefined): Document {
-  if (kind === 'aggregate') return leadingMatch(command.get('pipeline') ?? []) ?? new Map();
+  if (kind === 'aggregate') return leadingMatch(stagesOf(command)) ?? new Map();
   if (kind === 'update' || kind === 'delete') {
     const filter = statement?.get('q');
     return isDocument(filter) ? filter : new Map();
