@@ -107,6 +107,9 @@ const SYSTEM: Container = {
   expiry: [],
 };
 
+/** Containers of the API for MongoDB in which it remembers what sessions have written. */
+export const SESSION_CONTAINER_PREFIX = 'mongo-sessions-';
+
 /** Another server has written what this one was about to write; it has to look again. */
 class CatalogMoved extends Error {}
 
@@ -123,7 +126,7 @@ export class CatalogStore {
   }
 
   static isSystem(container: Container): boolean {
-    return container.id === SYSTEM.id;
+    return container.id === SYSTEM.id || container.id.startsWith(SESSION_CONTAINER_PREFIX);
   }
 
   async load(at: Instant): Promise<readonly Kept[]> {
@@ -148,7 +151,8 @@ export class CatalogStore {
   }
 
   async #create(): Promise<void> {
-    const isThere = async () => (await this.#engine.containers()).some(CatalogStore.isSystem);
+    const isThere = async () =>
+      (await this.#engine.containers()).some(({ id }) => id === SYSTEM.id);
     if (await isThere()) return;
     try {
       await this.#engine.createContainer(SYSTEM);

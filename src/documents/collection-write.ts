@@ -3,12 +3,14 @@
 import type { StoredCollection } from '../catalog/collections.js';
 import type {
   Change,
+  Container,
   Decision,
   Draft,
   Engine,
   Item,
   Refusal,
   WriteBatch,
+  WriteGroup,
 } from '../engine/engine.js';
 import { collectionFuses, dueAt, isTtl } from '../time/expiry.js';
 import { type Instant, secondsOf } from '../time/instant.js';
@@ -60,6 +62,16 @@ export type EditOutcome =
   | { readonly item: Item | undefined }
   | { readonly refused: Refusal }
   | { readonly error: unknown };
+
+/** What is written in the same commit as some edits. */
+export interface Beside {
+  /** `changed` says, once they are decided, which of them change something. */
+  group(changed: () => readonly number[]): Promise<WriteGroup>;
+  /** Why it was refused, where it was. */
+  refusal(): Error;
+  /** All of it is written. */
+  written(changed: readonly number[]): void;
+}
 
 export interface CollectionStore {
   readonly engine: Engine;
@@ -151,23 +163,33 @@ export async function editEach(
   });
 }
 
-/** All of them or none, in one place; the first that fails is told. */
+/**
+ * All of them or none, in one place, and what is beside them; the first that fails is told. A
+ * refusal of what is beside them is thrown.
+ */
 export async function editTogether(
   store: CollectionStore,
   shape: ShapeNow,
   edits: readonly EditAt[],
   at: Instant,
+  beside?: Beside,
 ): Promise<
   | { readonly items: readonly (Item | undefined)[] }
   | { readonly failed: number; readonly outcome: EditOutcome }
 > {
   const partition = edits[0]?.partition ?? ONE_PLACE;
   let failed: { readonly failed: number; readonly outcome: EditOutcome } | undefined;
+  const changed = new Set<number>();
   const changes = edits.map(({ id, edit }, index): Change => {
     const decide = (current: Item | undefined): Decision => {
-      if (index === 0) failed = undefined;
+      if (index === 0) {
+        failed = undefined;
+        changed.clear();
+      }
       try {
-        return decisionOf(shape, edit, current, at);
+        const decision = decisionOf(shape, edit, current, at);
+        if ('put' in decision || 'delete' in decision) changed.add(index);
+        return decision;
       } catch (error) {
         failed = { failed: index, outcome: { error } };
         return { refuse: 'preconditionFailed' };
@@ -175,14 +197,36 @@ export async function editTogether(
     };
     return { kind: 'update', id, decide };
   });
-  const batch = { partition, changes };
-  const [outcome] = await store.engine.commit(shape().collection.engine, [batch], at);
-  if (!outcome) throw new Error('one batch has one outcome');
+  const container = shape().collection.engine;
+  const group = await beside?.group(() => [...changed]);
+  const outcome = await commitWith(store, container, { partition, changes }, group, at);
   if ('refused' in outcome) {
+    if (beside && outcome.isBeside) throw beside.refusal();
     return failed ?? { failed: outcome.index, outcome: { refused: outcome.refused } };
   }
+  beside?.written([...changed]);
   for (const item of outcome.items) expect(store, shape(), item);
   return { items: outcome.items };
+}
+
+async function commitWith(
+  { engine }: CollectionStore,
+  container: Container,
+  batch: WriteBatch,
+  beside: WriteGroup | undefined,
+  at: Instant,
+): Promise<
+  | { readonly items: readonly (Item | undefined)[] }
+  | { readonly refused: Refusal; readonly index: number; readonly isBeside: boolean }
+> {
+  if (beside) {
+    const outcome = await engine.commitTogether([{ container, batches: [batch] }, beside], at);
+    if ('refused' in outcome) return { ...outcome, isBeside: outcome.group === 1 };
+    return { items: outcome.groups[0]?.batches[0] ?? [] };
+  }
+  const [outcome] = await engine.commit(container, [batch], at);
+  if (!outcome) throw new Error('one batch has one outcome');
+  return 'refused' in outcome ? { ...outcome, isBeside: false } : outcome;
 }
 
 export function decisionOf(

@@ -11,6 +11,7 @@ import type { Conversation } from './auth/scram.js';
 import type { Login, Users } from './auth/users.js';
 import type { Cursors } from './cursors.js';
 import type { FailPoint } from './fail-point.js';
+import type { RetriedStatement } from './retries.js';
 import type { Sessions } from './sessions.js';
 import type { Transaction } from './transaction.js';
 
@@ -95,6 +96,8 @@ export interface Call {
   readonly command: Document;
   readonly at: Instant;
   readonly transaction: Transaction | undefined;
+  /** Of a retryable write. */
+  readonly retried: RetriedStatement | undefined;
   readonly time: TimeLimit;
   documents(field: string): readonly Bytes[] | undefined;
 }

@@ -12,6 +12,7 @@ import type { Client, Mongo, Personality } from './call.js';
 import { Cursors } from './cursors.js';
 import { FailPoint } from './fail-point.js';
 import { connectionWork, type ReportDefect } from './server.js';
+import { SessionRecords } from './session-records.js';
 import { Sessions } from './sessions.js';
 import { type Listening, type ListenOptions, listen } from './wire/listen.js';
 
@@ -44,6 +45,8 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     stop = resolve;
   });
   let listening: Listening | undefined;
+  const records = new SessionRecords(documents.engine, documents.purger);
+  await records.open();
   const mongo: Mongo = {
     clock,
     entropy,
@@ -55,6 +58,7 @@ export async function serveMongo(options: MongoOptions): Promise<Listening> {
     sessions: new Sessions(clock, {
       purger: documents.purger,
       intents: new Map(),
+      records,
       current: (collection) => catalog.collections.ofEngine(collection.engine.id) ?? collection,
     }),
     processId: new ObjectId(entropy.bytes(PROCESS_ID_BYTES)),

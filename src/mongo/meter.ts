@@ -1,4 +1,5 @@
 // What commands cost, in request units, and the budgets they are taken from.
+import { SESSION_CONTAINER_PREFIX } from '../catalog/catalog-store.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import type { Container } from '../engine/engine.js';
 import { round } from '../throughput/charges.js';
@@ -13,7 +14,7 @@ export function meteredFor(mongo: Mongo, client: Client): Mongo {
   const found = new WeakMap<Container, StoredCollection>();
   const collectionOf = (container: Container): StoredCollection | undefined => {
     const known = found.get(container);
-    if (known) return known;
+    if (known || container.id.startsWith(SESSION_CONTAINER_PREFIX)) return known;
     const all = mongo.catalog.collections.all();
     const collection = all.find(({ engine }) => engine.id === container.id);
     if (collection) found.set(container, collection);
@@ -26,9 +27,11 @@ export function meteredFor(mongo: Mongo, client: Client): Mongo {
       if (collection) budgets.admit(collection);
     },
     spend: (container, charge) => {
-      client.charge = round(client.charge + charge);
       const collection = collectionOf(container);
-      if (collection) budgets.spend(collection, charge);
+      // What the server remembers of sessions is not for them to pay.
+      if (!collection) return;
+      client.charge = round(client.charge + charge);
+      budgets.spend(collection, charge);
     },
   });
   return { ...mongo, documents: { ...documents, engine } };

@@ -1,7 +1,7 @@
 // Changing and removing the documents that a filter finds. Each is looked at again when its change
 // is decided: whoever came first may have made it another document.
 import type { StoredCollection } from '../catalog/collections.js';
-import type { EditAt, EditResult } from '../documents/collection-write.js';
+import type { EditResult } from '../documents/collection-write.js';
 import type { Item } from '../engine/engine.js';
 import type { Sort } from '../mql/sort.js';
 import type { Bytes } from '../value/bson/value.js';
@@ -13,9 +13,10 @@ import type { Call } from './call.js';
 import { checked, checkValid } from './documents-in.js';
 import { currentOf } from './namespace.js';
 import type { Question } from './question.js';
+import type { Remembered } from './retries.js';
 import { accessOf, matching } from './rows.js';
 import { type Shape, shapeOf } from './shape.js';
-import { editAll } from './storage.js';
+import { editAll, type StatementEdit } from './storage.js';
 import { errorOf } from './write-errors.js';
 
 export interface Mutation {
@@ -43,6 +44,7 @@ const TRIES_MAX = 100;
 export async function mutate(call: Call, question: Question, mutation: Mutation): Promise<Mutated> {
   const { collection } = question;
   if (!collection) return NOTHING;
+  call.retried?.retry.note(collection.engine.id);
   const point = pointOf(
     collection,
     question.filter.tree,
@@ -126,7 +128,7 @@ async function mutateItems(
   items: readonly Pick<Item, 'key'>[],
 ): Promise<Mutated> {
   const noted: (Pick<Mutated, 'before' | 'after'> | undefined)[] = [];
-  const edits = items.map(({ key }, index): EditAt => {
+  const edits = items.map(({ key }, index): StatementEdit => {
     const edit = (current: Bytes | undefined): EditResult => {
       noted[index] = undefined;
       if (!current || !filter.matches(current)) return { keep: true };
@@ -138,7 +140,8 @@ async function mutateItems(
       const put = checkedChange(shape, current, after, mutation);
       return { put, isReplacement: mutation.isReplacement === true };
     };
-    return { ...key, edit };
+    const remembered = mutation.multi ? undefined : rememberedOf(call, () => noted[index]);
+    return { ...key, edit, remembered };
   });
   const namespace = `${call.database}.${collection.definition.id}`;
   let [matched, modified] = [0, 0];
@@ -153,6 +156,23 @@ async function mutateItems(
   }
   const [first] = noted;
   return { matched, modified, before: first?.before, after: first?.after };
+}
+
+/** What an attempt after this one needs to know of the change. */
+function rememberedOf(
+  { retried }: Call,
+  noted: () => Pick<Mutated, 'before' | 'after'> | undefined,
+): Remembered | undefined {
+  if (!retried) return undefined;
+  const { statement, image } = retried;
+  return {
+    statement,
+    done: () => {
+      const note = noted();
+      const kind = note?.after === undefined ? 'removed' : 'changed';
+      return { kind, image: image && note?.[image] };
+    },
+  };
 }
 
 function checkedChange(

@@ -20,10 +20,11 @@ import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { withTimes } from './reply-time.js';
+import { DoneBefore, Retry } from './retries.js';
 import { sessionOf } from './session-id.js';
-import type { Session } from './sessions.js';
+import { checkNumber, type Session } from './sessions.js';
 import { LabelledError, unlessStruck } from './struck.js';
-import { noSuch } from './transaction.js';
+import { conflict, noSuch, wasCommitted } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
 import { ProtocolError, type Request, type Sequence } from './wire/message.js';
 import { StatementError } from './write-errors.js';
@@ -129,6 +130,7 @@ function readCall(mongo: Mongo, client: Client, request: Request): Call {
     command,
     at,
     transaction: undefined,
+    retried: undefined,
     time,
     documents,
   };
@@ -233,7 +235,47 @@ function runOnce(call: Call, command: Command): Reply | Promise<Reply> {
   if (call.command.get('autocommit') === false)
     return runInTransaction(call, command, session, number);
   if (!RETRYABLE.has(call.name)) return command.run(call);
-  return call.mongo.sessions.once(session, number, async () => command.run(call));
+  return call.mongo.sessions.once(session, number, () =>
+    runRetried(call, command, session.id, number),
+  );
+}
+
+/** How often a command begins again because an attempt before it has done some of it. */
+const RETRIED_MAX = 5;
+
+/**
+ * What an earlier attempt has done, at another server or before a restart, is found when it would
+ * be done again, or when something could not be done, perhaps because it is done.
+ */
+async function runRetried(
+  call: Call,
+  command: Command,
+  session: string,
+  number: bigint,
+): Promise<Reply> {
+  const retry = new Retry(call.mongo.sessions.records, session, number, call.at);
+  const retried = { retry, statement: 0, image: undefined };
+  for (let attempts = 1; ; attempts++) {
+    let reply: Reply | undefined;
+    let failed: unknown;
+    try {
+      reply = await command.run({ ...call, retried });
+      if (retry.isComplete(statementsIn(call))) return reply;
+    } catch (error) {
+      failed = error;
+    }
+    if (attempts < RETRIED_MAX && (await retry.lookUp())) continue;
+    if (reply) return reply;
+    throw failed instanceof DoneBefore ? conflict() : failed;
+  }
+}
+
+function statementsIn(call: Call): number {
+  for (const field of ['documents', 'updates', 'deletes', 'ops']) {
+    const statements = call.documents(field);
+    if (statements) return statements.length;
+  }
+  return 1;
 }
 
 /** What may be part of a transaction. */
@@ -257,6 +299,12 @@ async function runInTransaction(
     );
   }
   const isFirst = call.command.get('startTransaction') === true;
+  if (call.name === 'commitTransaction' && isUnknown(session, number)) {
+    checkNumber(session, number);
+    const parts = { engine: call.mongo.documents.engine, records: call.mongo.sessions.records };
+    if (await wasCommitted(parts, session.id, number, call.at)) return new Map();
+    throw noSuch(number);
+  }
   const transaction = call.mongo.sessions.transaction(session, number, isFirst);
   if (!call.name.endsWith('Transaction') && transaction.state !== 'active') {
     throw noSuch(number);
@@ -266,9 +314,15 @@ async function runInTransaction(
     if (isDocument(reply) && reply.has('writeErrors')) transaction.abort();
     return reply;
   } catch (error) {
-    transaction.abort();
+    // Where the store did not answer, nobody knows: the client asks again, and then it is known.
+    if (call.name !== 'commitTransaction' || !(error instanceof MayflyError)) transaction.abort();
     throw error;
   }
+}
+
+/** By this server, which may have been started since, or have given it up. */
+function isUnknown({ transaction }: Session, number: bigint): boolean {
+  return transaction?.number !== number || transaction.state === 'aborted';
 }
 
 function failureOf(error: unknown, report: ReportDefect, command: string): MongoError {
@@ -292,6 +346,10 @@ function ofOtherFace(error: MayflyError): MongoError {
       return mongoFailure('NamespaceExists', error.message);
     case 413:
       return mongoFailure('BSONObjectTooLarge', error.message);
+    case 408:
+    case 449:
+    case 503:
+      return mongoFailure('HostUnreachable', error.message);
     default:
       return mongoFailure('OperationFailed', error.message);
   }

@@ -2,11 +2,11 @@
 // connection is answered and not done again.
 import type { Clock } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
-import { mongoFailure } from '../value/mongo-errors.js';
+import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
 import type { Reply } from './call.js';
+import { SESSION_MINUTES, type SessionRecords } from './session-records.js';
 import { noSuch, Transaction, type TransactionParts } from './transaction.js';
 
-export const SESSION_MINUTES = 30;
 const SESSIONS_MAX = 100_000;
 
 export interface Session {
@@ -20,6 +20,7 @@ export interface Session {
 }
 
 export class Sessions {
+  readonly records: SessionRecords;
   readonly #clock: Clock;
   readonly #parts: TransactionParts;
   /** In the order of their last use. */
@@ -27,6 +28,7 @@ export class Sessions {
 
   constructor(clock: Clock, parts: TransactionParts) {
     this.#clock = clock;
+    this.records = parts.records;
     this.#parts = parts;
   }
 
@@ -83,7 +85,11 @@ export class Sessions {
     transaction?.abort();
     session.number = number;
     session.written = undefined;
-    session.transaction = new Transaction(number, this.#parts, this.#clock.wall());
+    session.transaction = new Transaction(
+      { session: session.id, number },
+      this.#parts,
+      this.#clock.wall(),
+    );
     return session.transaction;
   }
 
@@ -115,11 +121,14 @@ export class Sessions {
 }
 
 export function checkNumber(session: Session, number: bigint): void {
-  if (number >= session.number) return;
-  throw mongoFailure(
+  if (number < session.number) throw tooOld(session.id, number, session.number);
+}
+
+export function tooOld(session: string, number: bigint, newer: bigint): MongoError {
+  return mongoFailure(
     'TransactionTooOld',
-    `Retryable write with txnNumber ${number} is prohibited on session ${session.id} because a ` +
-      `newer retryable write or transaction with txnNumber ${session.number} has already started ` +
+    `Retryable write with txnNumber ${number} is prohibited on session ${session} because a ` +
+      `newer retryable write or transaction with txnNumber ${newer} has already started ` +
       'on this session.',
   );
 }

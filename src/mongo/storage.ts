@@ -16,6 +16,7 @@ import type { Access } from './access.js';
 import type { Call, Mongo } from './call.js';
 import { merged } from './merged.js';
 import { currentOf } from './namespace.js';
+import type { Remembered } from './retries.js';
 import { shapeOf } from './shape.js';
 import type { Transaction } from './transaction.js';
 
@@ -27,11 +28,16 @@ const ROWS_PER_BATCH = 1000;
 const GROWTH = 4;
 const BATCH_BYTES_MAX = 4_000_000;
 
+/** An edit, and what is remembered of it where it is part of a retryable write. */
+export interface StatementEdit extends EditAt {
+  readonly remembered?: Remembered | undefined;
+}
+
 /** Until the first that fails; those before it are done. */
 export async function editInOrder(
   call: Call,
   collection: StoredCollection,
-  edits: readonly EditAt[],
+  edits: readonly StatementEdit[],
 ): Promise<readonly EditOutcome[]> {
   if (call.transaction) return inTransaction(call, call.transaction, collection, edits, true);
   const outcomes: EditOutcome[] = [];
@@ -58,9 +64,12 @@ export async function editInOrder(
 export async function editAll(
   call: Call,
   collection: StoredCollection,
-  edits: readonly EditAt[],
+  edits: readonly StatementEdit[],
 ): Promise<readonly EditOutcome[]> {
   if (call.transaction) return inTransaction(call, call.transaction, collection, edits, false);
+  if (call.retried && edits.some(({ remembered }) => remembered)) {
+    return editAllOnce(call, collection, edits);
+  }
   const outcomes: EditOutcome[] = [];
   const shape = () => shapeOf(currentOf(call.mongo, collection));
   for (let from = 0; from < edits.length; from += EDITS_PER_COMMIT) {
@@ -70,11 +79,31 @@ export async function editAll(
   return outcomes;
 }
 
+/** Those of a commit together with their record; one that fails is left out, and then the rest. */
+async function editAllOnce(
+  call: Call,
+  collection: StoredCollection,
+  edits: readonly StatementEdit[],
+): Promise<readonly EditOutcome[]> {
+  const outcomes: EditOutcome[] = [];
+  let left = edits.map((edit, index) => ({ ...edit, index }));
+  while (left.length > 0) {
+    const some = left.slice(0, endOfPlace(left, 0));
+    const result = await together(call, collection, some);
+    const gone = 'items' in result ? some : some.slice(result.failed, result.failed + 1);
+    for (const [at, { index }] of gone.entries()) {
+      outcomes[index] = 'items' in result ? { item: result.items[at] } : result.outcome;
+    }
+    left = left.filter((each) => !gone.includes(each));
+  }
+  return outcomes;
+}
+
 function inTransaction(
   call: Call,
   transaction: Transaction,
   collection: StoredCollection,
-  edits: readonly EditAt[],
+  edits: readonly StatementEdit[],
   isOrdered: boolean,
 ): Promise<readonly EditOutcome[]> {
   const shape = () => shapeOf(currentOf(call.mongo, collection));
@@ -159,9 +188,14 @@ export function isStillLive(
   return isLive(item.fuses, currentOf(mongo, collection).engine.expiry, at);
 }
 
-function together(call: Call, collection: StoredCollection, edits: readonly EditAt[]) {
+function together(call: Call, collection: StoredCollection, edits: readonly StatementEdit[]) {
   const shape = () => shapeOf(currentOf(call.mongo, collection));
-  return editTogether(call.mongo.documents, shape, edits, call.at);
+  const { retried, mongo, at } = call;
+  const remembered = edits.map((edit) => edit.remembered);
+  const beside = remembered.some((each) => each)
+    ? retried?.retry.beside(collection.engine.id, remembered)
+    : undefined;
+  return editTogether(mongo.documents, shape, edits, at, beside);
 }
 
 /** Edits of one place that stand together, but not too many. */

@@ -16,6 +16,7 @@ import {
   type Item,
   type ItemKey,
   type Lsn,
+  type Refusal,
   type TogetherOutcome,
   type WriteBatch,
   type WriteGroup,
@@ -24,6 +25,7 @@ import { dueAt, isLive } from '../time/expiry.js';
 import type { Instant } from '../time/instant.js';
 import type { Purger } from '../time/purger.js';
 import { type MongoError, mongoFailure } from '../value/mongo-errors.js';
+import type { SessionRecord, SessionRecords } from './session-records.js';
 
 export const TRANSACTION_SECONDS_MAX = 60;
 const WRITES_MAX = 100_000;
@@ -50,12 +52,14 @@ export type Intents = Map<string, Transaction>;
 export interface TransactionParts {
   readonly purger: Purger;
   readonly intents: Intents;
+  readonly records: SessionRecords;
   /** A collection as it is now. */
   current(collection: StoredCollection): StoredCollection;
 }
 
 export class Transaction {
   readonly number: bigint;
+  readonly #session: string;
   readonly #parts: TransactionParts;
   readonly #startedAt: Instant;
   readonly #used = new Map<string, Used>();
@@ -64,8 +68,13 @@ export class Transaction {
   #committing: Promise<void> | undefined;
   #serials = Number.MAX_SAFE_INTEGER - WRITES_MAX - 1;
 
-  constructor(number: bigint, parts: TransactionParts, startedAt: Instant) {
+  constructor(
+    { session, number }: { readonly session: string; readonly number: bigint },
+    parts: TransactionParts,
+    startedAt: Instant,
+  ) {
     this.number = number;
+    this.#session = session;
     this.#parts = parts;
     this.#startedAt = startedAt;
   }
@@ -208,18 +217,35 @@ export class Transaction {
       if (definition.indexesMade !== used.collection.definition.indexesMade) throw conflict();
       return { container, batches: batchesOf(used).map(({ batch }) => batch) };
     });
-    const outcome = await committed(engine, groups, at);
-    if ('refused' in outcome) {
-      this.#end('aborted');
-      throw refusal(outcome, written);
-    }
-    for (const [index, { batches }] of outcome.groups.entries()) {
-      const { id, expiry } = (groups[index] as WriteGroup).container;
-      for (const item of batches.flat()) {
+    if (groups.length > 0) await this.#store(engine, groups, written, at);
+    for (const { collection, written: documents } of written) {
+      const { id, expiry } = this.#parts.current(collection).engine;
+      for (const { item } of documents.values()) {
         if (item) this.#parts.purger.expect(id, dueAt(item.fuses, expiry));
       }
     }
     this.#end('committed');
+  }
+
+  /** Together with a record, by which an attempt before this one, or after it, is known. */
+  async #store(
+    engine: Engine,
+    groups: readonly WriteGroup[],
+    written: readonly Used[],
+    at: Instant,
+  ): Promise<void> {
+    const { records } = this.#parts;
+    const record = await records.change(this.#session, this.#session, at, (before) => {
+      if (!before || before.number < this.number) return committedRecord(this.number);
+      const isIn = before.number === this.number && before.transaction === 'committed';
+      return { refuse: isIn ? 'conflict' : 'notFound' };
+    });
+    const outcome = await committed(engine, [record, ...groups], at);
+    if (!('refused' in outcome)) return;
+    if (outcome.group === 0 && outcome.refused === 'conflict') return;
+    this.#end('aborted');
+    if (outcome.group === 0) throw noSuch(this.number);
+    throw refusal(outcome.refused, written[outcome.group - 1]);
   }
 
   /** One that is being committed has its own end. */
@@ -312,13 +338,33 @@ async function committed(
  * A value that was free when its statement ran is somebody else's by now: a new attempt will tell
  * which. Where statements were not asked, to begin anew would end in the same.
  */
-function refusal(
-  { refused, group }: Extract<TogetherOutcome, { readonly refused: unknown }>,
-  written: readonly Used[],
-): MongoError {
-  const used = written[group];
+function refusal(refused: Refusal, used: Used | undefined): MongoError {
   if (typeof refused !== 'object' || !used || used.written.size <= REHEARSED_MAX) return conflict();
   return duplicate(used.collection);
+}
+
+/**
+ * Whether a transaction that this server does not have was committed. If not, it never will be:
+ * whoever is still at it is refused.
+ */
+export async function wasCommitted(
+  { engine, records }: { readonly engine: Engine; readonly records: SessionRecords },
+  session: string,
+  number: bigint,
+  at: Instant,
+): Promise<boolean> {
+  let isIn = false;
+  const group = await records.change(session, session, at, (before) => {
+    isIn = before?.number === number && before.transaction === 'committed';
+    if (before && before.number >= number) return 'keep';
+    return { number, transaction: 'aborted', statements: new Map() };
+  });
+  await engine.commitTogether([group], at);
+  return isIn;
+}
+
+function committedRecord(number: bigint): SessionRecord {
+  return { number, transaction: 'committed', statements: new Map() };
 }
 
 export function noSuch(number: bigint): MongoError {
@@ -328,7 +374,7 @@ export function noSuch(number: bigint): MongoError {
   );
 }
 
-function conflict(): MongoError {
+export function conflict(): MongoError {
   return mongoFailure(
     'WriteConflict',
     'Caused by :: Write conflict during plan execution and yielding is disabled. :: Please retry your operation or multi-document transaction.',

@@ -45,16 +45,19 @@ export async function kill(child: ChildProcess): Promise<void> {
 
 export interface Server {
   readonly client: Client;
+  /** Where drivers of MongoDB connect to. */
+  readonly mongo: string;
   /** Sends the signal at once; resolves when the process is gone. */
   kill(): Promise<void>;
 }
 
 export async function startServer(folder: string): Promise<Server> {
   const child = launch(folder);
-  const port = await portOf(child);
-  const client = new Client(port);
+  const { cosmos, mongo } = await readyLineOf(child);
+  const client = new Client(Number(new URL(cosmos).port));
   return {
     client,
+    mongo,
     kill: async () => {
       await kill(child);
       client.close();
@@ -75,7 +78,7 @@ export async function refusalOf(folder: string): Promise<string> {
 }
 
 /** A server that is not at a terminal tells each event in a line of JSON. */
-function portOf(child: ChildProcess): Promise<number> {
+function readyLineOf(child: ChildProcess): Promise<{ cosmos: string; mongo: string }> {
   return new Promise((resolve, reject) => {
     let output = '';
     let errors = '';
@@ -90,8 +93,7 @@ function portOf(child: ChildProcess): Promise<number> {
     child.stdout?.on('data', (part) => {
       output += part;
       const ready = output.split('\n').find((line) => line.includes('"event":"ready"'));
-      if (ready?.endsWith('}'))
-        settle(() => resolve(Number(new URL(JSON.parse(ready).cosmos).port)));
+      if (ready?.endsWith('}')) settle(() => resolve(JSON.parse(ready)));
     });
     child.once('close', () => {
       settle(() => reject(new Error(`the server ended: ${errors}${output}`)));

@@ -66,10 +66,10 @@ export function storeItem(
     documentKey(head.slot, at.serial),
     encodeRecord(key.partition, draft, at.lsn, head.rules),
   );
-  const bytes = sizeValue(draft.doc.bytes.length);
+  const diesAnew = !previous || !hasSameDeath(previous, item);
   if (previous) {
     writes.remove(changeKey(head.slot, previous.lsn, previous.serial));
-    for (const entry of expiryEntries(place, previous)) writes.remove(entry);
+    if (diesAnew) for (const entry of expiryEntries(place, previous)) writes.remove(entry);
     replaceUniqueEntries(writes, place, item, previous);
     if (isLazy(place)) noteWaiting(writes, place, previous);
     else replacePathEntries(writes, place, item, previous);
@@ -82,7 +82,8 @@ export function storeItem(
     else for (const entry of indexEntries(place, item)) writes.put(entry, NOTHING);
   }
   writes.put(changeKey(head.slot, at.lsn, at.serial), NOTHING);
-  for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
+  const bytes = sizeValue(draft.doc.bytes.length);
+  if (diesAnew) for (const entry of expiryEntries(place, item)) writes.put(entry, bytes);
   const kind = previous ? 'replace' : 'create';
   logVersion(writes, head, item, { kind, at: at.at, lsn: at.lsn, previous: previous?.lsn });
   head.items += previous ? 0 : 1;
@@ -160,6 +161,18 @@ function sizeValue(bytes: number): Buffer {
   const value = Buffer.allocUnsafe(4);
   value.writeUInt32BE(bytes);
   return value;
+}
+
+/** Entries hold the size, too. */
+function hasSameDeath(one: Item, other: Item): boolean {
+  if (one.doc.bytes.length !== other.doc.bytes.length) return false;
+  return (
+    one.fuses.length === other.fuses.length &&
+    one.fuses.every(({ rule, at }, index) => {
+      const fuse = other.fuses[index];
+      return fuse?.rule === rule && fuse.at === at;
+    })
+  );
 }
 
 function expiryEntries(place: Place, item: Item): readonly Key[] {

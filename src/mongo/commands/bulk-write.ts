@@ -22,6 +22,7 @@ import {
   unknownField,
 } from '../fields.js';
 import { checkCollectionName, collectionFor } from '../namespace.js';
+import { forStatement } from '../retries.js';
 import { StatementError } from '../write-errors.js';
 import { deleteWith } from './delete.js';
 import { insertAll, statementsOf } from './insert.js';
@@ -75,7 +76,7 @@ export async function bulkWrite(call: Call): Promise<Reply> {
   for (const [idx, operation] of operations.entries()) {
     try {
       const result = await run(
-        { ...call, database: operation.place.database },
+        { ...forStatement(call, idx), database: operation.place.database },
         operation,
         bypass,
         totals,

@@ -14,6 +14,7 @@ import {
 } from '../fields.js';
 import { mutate } from '../mutate.js';
 import { checkCollectionName, findCollection } from '../namespace.js';
+import { doneBefore, forStatement } from '../retries.js';
 import { isOfStatement } from '../write-errors.js';
 import { statementsOf, writeReply } from './insert.js';
 import { questionOfStatement } from './update.js';
@@ -30,7 +31,7 @@ export async function deleteDocuments(call: Call): Promise<Reply> {
   let n = 0;
   for (const [index, statement] of statements.entries()) {
     try {
-      n += await deleteWith(call, name, statement);
+      n += await deleteWith(forStatement(call, index), name, statement);
     } catch (error) {
       if (!isOfStatement(call, error)) throw error;
       errors.push({ index, error });
@@ -52,6 +53,7 @@ export async function deleteWith(
   name: string,
   statement: DeleteStatement,
 ): Promise<number> {
+  if (doneBefore(call)) return 1;
   const collection = findCollection(call, call.database, name);
   const question = questionOfStatement(call, name, collection, statement);
   const { matched } = await mutate(call, question, {

@@ -16,6 +16,7 @@ import { mutate } from '../mutate.js';
 import { checkCollectionName, findCollection } from '../namespace.js';
 import { type Question, shapingOf } from '../question.js';
 import { replyWithDocument } from '../reply.js';
+import { doneBefore, forStatement } from '../retries.js';
 import { questionOfStatement, updateWith } from './update.js';
 
 const FIELDS: readonly string[] = [
@@ -56,9 +57,10 @@ export async function findAndModify(call: Call): Promise<Reply> {
   const { projection } = shapingOf(call, question, 'fields');
   const shaped = (document: Bytes | undefined) =>
     document && projection ? projection.apply(Row.ofBytes(document)).bytes : document;
+  const of = forStatement(call, 0, isNew ? 'after' : 'before');
   const { last, value } = remove
-    ? await removeOne(call, question)
-    : await updateOne(call, name, statement, update as Value);
+    ? await removeOne(of, question)
+    : await updateOne(of, name, statement, update as Value);
   return replyWithDocument({ lastErrorObject: last }, 'value', shaped(value));
 }
 
@@ -68,6 +70,8 @@ interface Modified {
 }
 
 async function removeOne(call: Call, question: Question): Promise<Modified> {
+  const done = doneBefore(call);
+  if (done) return { last: documentOf({ n: int32(1) }), value: done.image };
   const sort = documentOfField(call, 'sort');
   const { matched, before } = await mutate(call, question, {
     change: () => undefined,

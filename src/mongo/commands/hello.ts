@@ -13,7 +13,7 @@ import {
 } from '../../value/bson/value.js';
 import type { Call, Personality, Reply } from '../call.js';
 import { asNumber } from '../fields.js';
-import { SESSION_MINUTES } from '../sessions.js';
+import { SESSION_MINUTES } from '../session-records.js';
 import { COMPRESSORS } from '../wire/compression.js';
 import { DOCUMENT_BYTES_MAX, MESSAGE_BYTES_MAX } from '../wire/message.js';
 import { startLogin } from './authenticate.js';

@@ -8,8 +8,9 @@ import type { Call, Reply } from '../call.js';
 import { checkValid, prepared } from '../documents-in.js';
 import { checkFields, collectionOf, missingField, truthOf } from '../fields.js';
 import { collectionFor, currentOf } from '../namespace.js';
+import type { Done } from '../session-records.js';
 import { shapeOf } from '../shape.js';
-import { editAll, editInOrder } from '../storage.js';
+import { editAll, editInOrder, type StatementEdit } from '../storage.js';
 import { errorOf, isOfStatement, writeError } from '../write-errors.js';
 import { WRITE_BATCH_MAX } from './hello.js';
 
@@ -37,11 +38,23 @@ export async function insertAll(
 ): Promise<InsertResult> {
   const namespace = `${call.database}.${collection.definition.id}`;
   const errors: { readonly index: number; readonly error: MongoError }[] = [];
-  const ready: { readonly index: number; readonly edit: EditAt; readonly document: Bytes }[] = [];
+  const ready: {
+    readonly index: number;
+    readonly edit: StatementEdit;
+    readonly document: Bytes;
+  }[] = [];
+  let inserted = 0;
   for (const [index, given] of documents.entries()) {
+    const statement = (call.retried?.statement ?? 0) + index;
+    if (call.retried?.retry.done(statement)) {
+      inserted += 1;
+      continue;
+    }
     try {
       const document = prepared(given, call);
-      ready.push({ index, edit: insertion(call, collection, document, bypass), document });
+      const edit = insertion(call, collection, document, bypass);
+      const remembered = call.retried && { statement, done: INSERTED };
+      ready.push({ index, edit: { ...edit, remembered }, document });
     } catch (error) {
       if (!isOfStatement(call, error)) throw error;
       errors.push({ index, error });
@@ -51,7 +64,6 @@ export async function insertAll(
   const edits = ready.map(({ edit }) => edit);
   const apply = ordered ? editInOrder : editAll;
   const outcomes = await apply(call, collection, edits);
-  let inserted = 0;
   const failed: { readonly index: number; readonly error: MongoError }[] = [];
   for (const [at, outcome] of outcomes.entries()) {
     const { index, document } = ready[at] as (typeof ready)[number];
@@ -64,6 +76,8 @@ export async function insertAll(
   const all = ordered ? (failed.length > 0 ? failed : errors) : [...errors, ...failed];
   return { inserted, errors: [...all].sort((a, b) => a.index - b.index) };
 }
+
+const INSERTED = (): Done => ({ kind: 'inserted' });
 
 /** `_id` must be new: what is expired does not count (T11). */
 export function insertion(

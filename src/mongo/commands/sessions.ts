@@ -3,7 +3,7 @@ import { Binary, documentOf, int32, isDocument, type Value } from '../../value/b
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { arrayOf, checkFields } from '../fields.js';
-import { SESSION_MINUTES } from '../sessions.js';
+import { SESSION_MINUTES } from '../session-records.js';
 import { noSuch, type Transaction } from '../transaction.js';
 
 const UUID_SUBTYPE = 4;

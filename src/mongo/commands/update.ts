@@ -14,6 +14,7 @@ import {
   isDocument,
   type Value,
 } from '../../value/bson/value.js';
+import { encodeDocument } from '../../value/bson/write.js';
 import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { newObjectId, prepared } from '../documents-in.js';
@@ -30,6 +31,8 @@ import {
 import { type Mutated, mutate } from '../mutate.js';
 import { checkCollectionName, collectionFor, findCollection } from '../namespace.js';
 import { hintOf, languageOf, type Question } from '../question.js';
+import { doneBefore, forStatement } from '../retries.js';
+import type { Done } from '../session-records.js';
 import { editInOrder } from '../storage.js';
 import { errorOf, isOfStatement } from '../write-errors.js';
 import { insertion, statementsOf, writeReply } from './insert.js';
@@ -48,7 +51,8 @@ export async function update(call: Call): Promise<Reply> {
   let [n, nModified] = [0, 0];
   for (const [index, statement] of statements.entries()) {
     try {
-      const done = await updateWith(call, name, statement, bypassValidation);
+      const of = forStatement(call, index);
+      const done = await updateWith(of, name, statement, bypassValidation);
       n += done.matched;
       nModified += done.modified;
       if (done.upserted === undefined) continue;
@@ -132,6 +136,8 @@ export async function updateWith(
   statement: UpdateStatement,
   bypassValidation: boolean,
 ): Promise<Updated> {
+  const before = doneBefore(call);
+  if (before) return answeredAgain(before);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const collection = findCollection(call, call.database, name);
     const question = questionOfStatement(call, name, collection, statement);
@@ -157,6 +163,14 @@ export async function updateWith(
   throw mongoFailure('WriteConflict', 'others inserted the same document again and again');
 }
 
+/** What is left of it is what was written, which is all that an answer tells. */
+function answeredAgain({ kind, upserted, image }: Done): Updated {
+  const isUpsert = kind === 'upserted';
+  const count = isUpsert ? 0 : 1;
+  const images = { before: isUpsert ? undefined : image, after: image };
+  return { matched: count, modified: count, ...images, upserted: upserted && idOf(upserted) };
+}
+
 /** False where somebody else was faster with this `_id`: then there is something to update. */
 async function upsertOne(
   call: Call,
@@ -164,7 +178,16 @@ async function upsertOne(
   document: Bytes,
   bypass: boolean,
 ): Promise<boolean> {
-  const edit = insertion(call, collection, document, bypass);
+  const { retried } = call;
+  const remembered = retried && {
+    statement: retried.statement,
+    done: (): Done => ({
+      kind: 'upserted',
+      upserted: encodeDocument(documentOf({ _id: idOf(document) as Value })),
+      image: retried.image === 'after' ? document : undefined,
+    }),
+  };
+  const edit = { ...insertion(call, collection, document, bypass), remembered };
   const [outcome] = await editInOrder(call, collection, [edit]);
   if (!outcome) throw new Error('one edit has one outcome');
   if ('refused' in outcome && outcome.refused === 'conflict') return false;
