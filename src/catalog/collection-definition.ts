@@ -15,6 +15,8 @@ export interface CollectionDefinition {
   readonly indexesMade: number;
   /** The paths of fields that decide where a document is kept; none: all in one place. */
   readonly shardKey: readonly string[];
+  /** The name of what a view is of; collections have none. */
+  readonly view?: string;
   /** Whether its versions are kept, for change streams. */
   readonly watched?: boolean;
   /** Since when; absent where that was so from the beginning. */

@@ -4,7 +4,7 @@ import type { StoredCollection } from '../catalog/collections.js';
 import type { Database } from '../catalog/resources.js';
 import { type Document, documentOf, int32 } from '../value/bson/value.js';
 import { MayflyError } from '../value/errors.js';
-import { mongoFailure } from '../value/mongo-errors.js';
+import { MongoError, mongoCodes, mongoFailure } from '../value/mongo-errors.js';
 import type { Call, Mongo } from './call.js';
 import { base64 } from './index-spec.js';
 
@@ -40,7 +40,29 @@ export function checkCollectionName(database: string, name: string): void {
   }
 }
 
+/** A view, where a command is for collections only. */
+export class OnView extends MongoError {
+  readonly view: string;
+
+  constructor(database: string, view: string) {
+    const text = `Namespace ${database}.${view} is a view, not a collection`;
+    super(mongoCodes.CommandNotSupportedOnView, 'CommandNotSupportedOnView', text);
+    this.view = view;
+  }
+}
+
 export function findCollection(
+  call: Call,
+  database: string,
+  name: string,
+): StoredCollection | undefined {
+  const found = findAny(call, database, name);
+  if (found?.definition.view === undefined) return found;
+  throw new OnView(database, name);
+}
+
+/** A collection or a view. */
+export function findAny(
   { mongo }: Call,
   database: string,
   name: string,
@@ -82,6 +104,7 @@ export async function createCollection(
   }
   const { mongo, at } = call;
   const home = await databaseFor(call, database);
+  const viewOn = options.get('viewOn');
   const definition: CollectionDefinition = {
     id: name,
     uuid: mongo.entropy.uuid(),
@@ -91,6 +114,7 @@ export async function createCollection(
     shardKey,
     // Images are of use from the first document on.
     ...(options.has(IMAGES) ? { watched: true } : {}),
+    ...(typeof viewOn === 'string' ? { view: viewOn } : {}),
   };
   if (mongo.catalog.container(home, name)) throw ofOtherApi(database, name);
   const described = new Map([['idIndex', ID_INDEX_SPEC], ...options]);

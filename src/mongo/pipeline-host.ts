@@ -2,6 +2,8 @@
 import type { StoredCollection } from '../catalog/collections.js';
 import { type EditAt, idOf, idText } from '../documents/collection-write.js';
 import { compileFilter } from '../mql/filter/filter.js';
+import { leadingMatch } from '../mql/pipeline/leading.js';
+import { compilePipeline } from '../mql/pipeline/pipeline.js';
 import type { Merge, Namespace, PipelineHost } from '../mql/pipeline/stage.js';
 import type { Instant } from '../time/instant.js';
 import { decodeDocument } from '../value/bson/read.js';
@@ -34,6 +36,7 @@ import { languageOf } from './question.js';
 import { accessOf, matching } from './rows.js';
 import { shapeOf } from './shape.js';
 import { editInOrder } from './storage.js';
+import { seenBy } from './view.js';
 import { errorOf } from './write-errors.js';
 
 export function pipelineHost(
@@ -44,9 +47,12 @@ export function pipelineHost(
   return {
     read: (namespace, filter) => {
       const other = placed(call, namespace, 'read');
-      const found = findCollection(other, other.database, namespace.collection);
-      const wanted = { collection: found, name: namespace.collection, filter };
-      return documentsOf(other, wanted, now);
+      const { collection: name } = namespace;
+      const { collection: found, stages } = seenBy(other, other.database, name);
+      if (stages.length === 0) {
+        return documentsOf(other, { collection: found, name, filter }, now);
+      }
+      return seenDocuments(other, name, filter ? [documentOf({ $match: filter })] : [], now);
     },
     replace: (namespace, documents) =>
       replaceAll(placed(call, namespace, 'write'), namespace, documents),
@@ -54,6 +60,23 @@ export function pipelineHost(
     statistics: (stage, operand) => statistics(call, collection, stage, operand),
     geoPath: () => geoPath(collection),
   };
+}
+
+/** What is seen under a name, be it a collection's or a view's, behind further stages. */
+export async function* seenDocuments(
+  call: Call,
+  name: string,
+  more: readonly Value[],
+  now: { readonly at: Instant },
+): AsyncGenerator<readonly Bytes[]> {
+  const seen = seenBy(call, call.database, name);
+  const stages = [...seen.stages, ...more];
+  const language = languageOf(call, seen.collection, call.command);
+  const pipeline = compilePipeline(stages, language, pipelineHost(call, seen.collection, now));
+  const { collection } = seen;
+  const wanted = { collection, name: seen.name, filter: leadingMatch(stages) };
+  const input = documentsOf(call, wanted, now);
+  for await (const batch of pipeline.run(input)) yield batch.map((row) => row.bytes);
 }
 
 /** The same call, as if it were given to that database; its hint is for its own collection. */

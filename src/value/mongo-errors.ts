@@ -4,6 +4,7 @@
 export const mongoCodes = {
   InternalError: 1,
   BadValue: 2,
+  GraphContainsCycle: 5,
   HostUnreachable: 6,
   HostNotFound: 7,
   FailedToParse: 9,
@@ -50,7 +51,9 @@ export const mongoCodes = {
   CommandFailed: 125,
   CappedPositionLost: 136,
   ExceededMemoryLimit: 146,
+  ViewDepthLimitExceeded: 165,
   CommandNotSupportedOnView: 166,
+  OptionNotSupportedOnView: 167,
   InvalidPipelineOperator: 168,
   CannotIndexParallelArrays: 171,
   AmbiguousIndexKeyPattern: 181,

@@ -52,7 +52,6 @@ test('collections: create, options, rename, drop, lists', async () => {
   for (const [options, name] of [
     [{ capped: true, size: 100 }, 'capped'],
     [{ timeseries: { timeField: 't' } }, 'timeseries'],
-    [{ viewOn: 'a', pipeline: [] }, 'viewOn'],
   ] as const) {
     const refused = await failureOf(database.createCollection('b', options as object));
     assert.equal(refused.code, 115);

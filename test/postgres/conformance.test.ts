@@ -16,7 +16,7 @@ const folders = ['conformance', 'mongo'].map((name) =>
 const USUAL = [
   ...['items', 'item-conditions', 'batch.', 'change-feed.', 'delete-partition', 'all-versions'],
   ...['ttl.', 'ttl-changes', 'ttl-expired', 'query-ttl', 'query-aggregates'],
-  ...['mongo-crud', 'mongo-ttl'],
+  ...['mongo-crud', 'mongo-ttl', 'mongo-streams'],
 ];
 
 /** Files that start processes of their own, with a folder as their store. */

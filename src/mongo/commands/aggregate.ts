@@ -19,7 +19,7 @@ import {
   unknownField,
 } from '../fields.js';
 import { listSource } from '../list-source.js';
-import { checkCollectionName, findCollection } from '../namespace.js';
+import { checkCollectionName } from '../namespace.js';
 import { pipelineHost } from '../pipeline-host.js';
 import { openInput, questionIn } from '../pipeline-input.js';
 import { languageOf, namespaceOf } from '../question.js';
@@ -27,6 +27,7 @@ import { cursorReply } from '../reply.js';
 import { accessOf } from '../rows.js';
 import { sessionOf } from '../session-id.js';
 import { openStream } from '../stream/open.js';
+import { type Seen, seenBy } from '../view.js';
 import { countUnread } from './count.js';
 import { explained } from './explain.js';
 
@@ -52,6 +53,16 @@ export async function aggregate(call: Call): Promise<Reply> {
   }
   const name = typeof call.command.get('aggregate') === 'string' ? collectionOf(call) : undefined;
   if (name !== undefined) checkCollectionName(call.database, name);
+  const batchSize = asInteger(cursor.get('batchSize'), 'aggregate.cursor.batchSize');
+  return answerPipeline(call, name, stages, { batchSize, single: false });
+}
+
+export async function answerPipeline(
+  call: Call,
+  name: string | undefined,
+  stages: readonly Value[],
+  { batchSize, single }: { readonly batchSize: number | undefined; readonly single: boolean },
+): Promise<Reply> {
   const namespace = namespaceOf(call, name ?? '$cmd.aggregate');
   const batch = await call.mongo.cursors.begin(
     {
@@ -60,13 +71,13 @@ export async function aggregate(call: Call): Promise<Reply> {
       session: sessionOf(call),
       source: isStream(stages)
         ? await openStream(call, name, stages)
-        : ((await countSource(call, name, stages)) ?? (await pipelineSource(call, name, stages))),
+        : await documentsSource(call, name, stages),
       neverTimesOut: false,
-      command: 'aggregate',
+      command: call.name,
     },
     call.at,
-    asInteger(cursor.get('batchSize'), 'aggregate.cursor.batchSize'),
-    false,
+    batchSize,
+    single,
   );
   return cursorReply(batch, namespace, 'firstBatch');
 }
@@ -75,15 +86,26 @@ function isStream([first]: readonly Value[]): boolean {
   return isDocument(first) && first.has('$changeStream');
 }
 
+/** Of a view, its own stages come first. */
+async function documentsSource(
+  call: Call,
+  name: string | undefined,
+  given: readonly Value[],
+): Promise<Source> {
+  const seen = name === undefined ? undefined : seenBy(call, call.database, name);
+  const stages = [...(seen?.stages ?? []), ...given];
+  return (await countSource(call, seen, stages)) ?? (await pipelineSource(call, seen, stages));
+}
+
 /** A pipeline that counts what an index tells exactly need not run. */
 async function countSource(
   call: Call,
-  name: string | undefined,
+  seen: Seen | undefined,
   stages: readonly Value[],
 ): Promise<Source | undefined> {
   const counting = leadingCount(stages);
-  const collection = name === undefined ? undefined : findCollection(call, call.database, name);
-  if (!counting || !collection || name === undefined) return undefined;
+  if (!counting || !seen?.collection) return undefined;
+  const { name, collection } = seen;
   const { match, id, field } = counting;
   const question = questionIn(call, collection, name, match);
   const count = await countUnread(call, question, await accessOf(call, question));
@@ -99,23 +121,23 @@ const INT_MAX = 0x7fff_ffff;
 
 async function pipelineSource(
   call: Call,
-  name: string | undefined,
+  seen: Seen | undefined,
   stages: readonly Value[],
 ): Promise<Source> {
-  const collection = name === undefined ? undefined : findCollection(call, call.database, name);
+  const collection = seen?.collection;
   const language = languageOf(call, collection, call.command);
   // Batches that are fetched later are read as of then.
   const now = { at: call.at };
   const host = pipelineHost(call, collection, now);
   const pipeline = compilePipeline(stages, language, host);
-  if (name === undefined && !pipeline.hasOwnSource) {
+  if (!seen && !pipeline.hasOwnSource) {
     throw mongoFailure(
       'InvalidNamespace',
       "{aggregate: 1} is not valid for a pipeline that does not begin with a stage of its own, such as '$documents'",
     );
   }
   const order = leadingSort(stages);
-  const wanted = { collection, name: name ?? '', filter: leadingMatch(stages), order };
+  const wanted = { collection, name: seen?.name ?? '', filter: leadingMatch(stages), order };
   const { documents, isOrdered } = await openInput(call, wanted, now);
   const rest = order && isOrdered ? compilePipeline(order.others, language, host) : pipeline;
   return new RowSource(rest.run(documents, truthOf(call, 'allowDiskUse')), now);

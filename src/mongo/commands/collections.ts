@@ -35,6 +35,7 @@ import { listSource } from '../list-source.js';
 import {
   checkCollectionName,
   createCollection,
+  findAny,
   findCollection,
   ID_INDEX_SPEC,
   IMAGES,
@@ -45,6 +46,7 @@ import { rewriteAll } from '../rewrite.js';
 import { PLAIN_LANGUAGE, readBase64 } from '../shape.js';
 import { notSupported } from './find.js';
 import { needsRewrite, required } from './indexes.js';
+import { changeView, VIEW_OPTIONS, viewIn } from './views.js';
 
 /** Kept with the collection and listed. */
 const CREATE_OPTIONS: readonly string[] = [
@@ -55,12 +57,12 @@ const CREATE_SILENT: readonly string[] = [
   ...['storageEngine', 'indexOptionDefaults', 'autoIndexId', 'idIndex', 'flags', 'encryptedFields'],
 ];
 const CREATE_REFUSED: readonly string[] = [
-  ...['capped', 'size', 'max', 'viewOn', 'pipeline', 'timeseries', 'clusteredIndex', 'collation'],
+  ...['capped', 'size', 'max', 'timeseries', 'clusteredIndex', 'collation'],
   'expireAfterSeconds',
 ];
 
 export async function create(call: Call): Promise<Reply> {
-  checkFields(call, [...CREATE_OPTIONS, ...CREATE_SILENT, ...CREATE_REFUSED]);
+  checkFields(call, [...CREATE_OPTIONS, ...CREATE_SILENT, ...CREATE_REFUSED, ...VIEW_OPTIONS]);
   const name = collectionOf(call);
   for (const option of CREATE_REFUSED) {
     const value = call.command.get(option);
@@ -73,7 +75,7 @@ export async function create(call: Call): Promise<Reply> {
     }
     throw notSupported(`create.${option}`);
   }
-  const options = givenOptions(call);
+  const options = viewIn(call, name, CREATE_OPTIONS) ?? givenOptions(call);
   if (!imagesIn(options)) options.delete(IMAGES);
   const { collection, created } = await createCollection(call, call.database, name, options);
   if (!created && base64(options) !== collection.definition.options) {
@@ -143,11 +145,12 @@ function choose(call: Call, options: Document, name: string, choices: readonly s
 export async function drop(call: Call): Promise<Reply> {
   checkFields(call, []);
   const name = collectionOf(call);
-  const collection = findCollection(call, call.database, name);
+  const collection = findAny(call, call.database, name);
   if (!collection) return documentOf({});
   const ns = namespaceOf(call, name);
   await call.mongo.catalog.collections.drop(collection, call.at);
   call.mongo.cursors.killOfNamespace(ns);
+  if (collection.definition.view !== undefined) return documentOf({ ns });
   return documentOf({ nIndexesWas: int32(collection.definition.indexes.length + 1), ns });
 }
 
@@ -206,35 +209,38 @@ function splitNamespace(namespace: string): readonly [database: string, name: st
   throw mongoFailure('InvalidNamespace', `Invalid namespace specified '${namespace}'`);
 }
 
-const UNSUPPORTED_CHANGES = [
-  'viewOn',
-  'pipeline',
-  'cappedSize',
-  'cappedMax',
-  'expireAfterSeconds',
-  'dryRun',
-];
+const UNSUPPORTED_CHANGES = ['cappedSize', 'cappedMax', 'expireAfterSeconds', 'dryRun'];
 
 export async function collMod(call: Call): Promise<Reply> {
-  checkFields(call, [...CREATE_OPTIONS, 'index', ...UNSUPPORTED_CHANGES]);
+  checkFields(call, [...CREATE_OPTIONS, 'index', ...UNSUPPORTED_CHANGES, ...VIEW_OPTIONS]);
   for (const name of UNSUPPORTED_CHANGES) {
     if (call.command.has(name)) throw notSupported(`collMod.${name}`);
   }
-  const collection = required(call, collectionOf(call));
+  const name = collectionOf(call);
+  const view = findAny(call, call.database, name);
+  const options = viewIn(call, name, [...CREATE_OPTIONS, 'index']);
+  if (options && view) {
+    if (view.definition.view === undefined) {
+      throw mongoFailure('InvalidOptions', `${namespaceOf(call, name)} is not a view`);
+    }
+    await changeView(call, view, options);
+    return documentOf({});
+  }
+  const collection = required(call, name);
   const change = documentOfField(call, 'index');
   const reply: Document = new Map();
   if (change) await changeIndex(call, collection, change, reply);
-  const options = givenOptions(call);
-  if (options.size > 0) {
-    const isToWatch = imagesIn(options);
+  const given = givenOptions(call);
+  if (given.size > 0) {
+    const isToWatch = imagesIn(given);
     const changed = (current: CollectionDefinition): CollectionDefinition => {
-      const next = new Map([...readBase64(current.options), ...options]);
+      const next = new Map([...readBase64(current.options), ...given]);
       if (!imagesIn(next)) next.delete(IMAGES);
       const watch = isToWatch && !current.watched ? { watched: true, watchedSince: call.at } : {};
       return { ...current, ...watch, options: base64(next) };
     };
     await call.mongo.catalog.collections.redefine(collection, changed, call.at, () => {
-      return { kind: 'modify', description: base64(options) };
+      return { kind: 'modify', description: base64(given) };
     });
   }
   return reply;
@@ -360,6 +366,14 @@ export async function listCollections(call: Call): Promise<Reply> {
 }
 
 function described({ definition }: StoredCollection): Document {
+  if (definition.view !== undefined) {
+    return documentOf({
+      name: definition.id,
+      type: 'view',
+      options: readBase64(definition.options),
+      info: documentOf({ readOnly: true }),
+    });
+  }
   const uuid = Buffer.from(definition.uuid.replaceAll('-', ''), 'hex');
   return documentOf({
     name: definition.id,

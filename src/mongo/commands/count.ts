@@ -1,8 +1,9 @@
 // count and distinct.
 import type { StoredCollection } from '../../catalog/collections.js';
 import { EVERYTHING, type ScanRequest } from '../../engine/engine.js';
+import type { Language } from '../../mql/language.js';
 import { keyOfValue } from '../../value/bson/compare.js';
-import { documentOf, int32, type Value } from '../../value/bson/value.js';
+import { type Bytes, documentOf, int32, type Value } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Access } from '../access.js';
@@ -69,22 +70,36 @@ export async function distinct(call: Call): Promise<Reply> {
   const key = textOf(call, 'key');
   if (key === undefined) throw missingField('distinct.key');
   const question = questionOf(call, collectionOf(call), 'query');
-  const { collection, language } = question;
+  return valuesAt(key, documentsOf(call, question), question.language);
+}
+
+async function* documentsOf(call: Call, question: Question): AsyncGenerator<readonly Bytes[]> {
+  const { collection } = question;
+  if (!collection) return;
+  const access = await accessOf(call, question);
+  for await (const items of matching(call, collection, question, access)) {
+    yield items.map(({ doc }) => bsonOf(doc.bytes));
+  }
+}
+
+/** The reply: each value once. */
+export async function valuesAt(
+  key: string,
+  documents: AsyncIterable<readonly Bytes[]>,
+  { collation }: Language,
+): Promise<Reply> {
   const values = new Map<string, Value>();
+  const visit = visitValues(key);
   let bytes = 0;
-  if (collection) {
-    const access = await accessOf(call, question);
-    const visit = visitValues(key);
-    for await (const items of matching(call, collection, question, access)) {
-      for (const { doc } of items) {
-        visit(bsonOf(doc.bytes), (value, size) => {
-          const text = keyOfValue(value, language.collation?.fold);
-          if (values.has(text)) return;
-          bytes += size + 16;
-          if (bytes > DOCUMENT_BYTES_MAX) throw tooBig();
-          values.set(text, value);
-        });
-      }
+  for await (const batch of documents) {
+    for (const document of batch) {
+      visit(document, (value, size) => {
+        const text = keyOfValue(value, collation?.fold);
+        if (values.has(text)) return;
+        bytes += size + 16;
+        if (bytes > DOCUMENT_BYTES_MAX) throw tooBig();
+        values.set(text, value);
+      });
     }
   }
   return documentOf({ values: [...values.values()] });

@@ -149,7 +149,8 @@ export async function dbStats(call: Call): Promise<Reply> {
   const { catalog } = call.mongo;
   const scale = scaleOf(call);
   const database = catalog.database(call.database);
-  const collections = database ? catalog.collections.in(database) : [];
+  const all = database ? catalog.collections.in(database) : [];
+  const collections = all.filter(({ definition }) => definition.view === undefined);
   const sizes = await Promise.all(collections.map((each) => sizesOf(call, each)));
   const sum = (pick: (size: CollectionSizes) => number) =>
     sizes.reduce((total, size) => total + pick(size), 0);
@@ -161,7 +162,7 @@ export async function dbStats(call: Call): Promise<Reply> {
   return documentOf({
     db: call.database,
     collections: BigInt(collections.length),
-    views: 0n,
+    views: BigInt(all.length - collections.length),
     objects: BigInt(objects),
     avgObjSize: objects === 0 ? 0 : bytes / objects,
     dataSize: bytes / scale,

@@ -17,11 +17,12 @@ import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Access, IndexScan } from '../access.js';
 import type { Call, Reply } from '../call.js';
 import { asInteger, checkFields, documentOfField, textOf } from '../fields.js';
-import { checkCollectionName, findCollection } from '../namespace.js';
+import { checkCollectionName } from '../namespace.js';
 import { hintOf, languageOf, namespaceOf, type Question } from '../question.js';
 import { accessOf, isSorted, rowsOf, type Window } from '../rows.js';
 import { BYTES_MAX as SORT_BYTES_MAX } from '../sorting.js';
 import type { Examined } from '../storage.js';
+import { seenBy } from '../view.js';
 import { indexSpecs } from './indexes.js';
 import { gitVersionOf, SERVER_VERSION } from './server-info.js';
 
@@ -97,9 +98,10 @@ function questionIn(call: Call, command: Document): Asked {
     throw mongoFailure('FailedToParse', `explain of '${kind}' needs the name of a collection`);
   }
   checkCollectionName(call.database, name);
-  const collection = findCollection(call, call.database, name);
+  const { collection, stages } = seenBy(call, call.database, name);
   const statement = statementOf(kind, command);
-  const filter = filterIn(kind, command, statement);
+  const asked = filterIn(kind, command, statement);
+  const filter = stages.length === 0 ? asked : (leadingMatch(stages) ?? new Map());
   const language = languageOf(call, collection, statement ?? command);
   const hint = hintOf((statement ?? command).get('hint'), collection);
   const compiled = compileFilter(filter, language);

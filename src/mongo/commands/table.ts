@@ -13,7 +13,6 @@ import {
   listDatabases,
   renameCollection,
 } from './collections.js';
-import { count, distinct } from './count.js';
 import { customAction, shardCollection } from './custom-action.js';
 import { deleteDocuments } from './delete.js';
 import {
@@ -34,11 +33,12 @@ import {
 } from './diagnostics.js';
 import { explain } from './explain.js';
 import { configureFailPoint } from './fail-point.js';
-import { find, getMore, killCursors } from './find.js';
+import { getMore, killCursors } from './find.js';
 import { findAndModify } from './find-and-modify.js';
 import { hello } from './hello.js';
 import { createIndexes, dropIndexes, listIndexes } from './indexes.js';
 import { insert } from './insert.js';
+import { count, distinct, find } from './on-view.js';
 import {
   buildInfo,
   connectionStatus,
