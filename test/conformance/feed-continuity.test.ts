@@ -1,17 +1,13 @@
 // Both change feeds beside eight writers and the purge, across a restart and splits of ranges: no
 // event is missing, none comes late, and the order of each item is the one it was written in.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { ChangeFeedMode, ChangeFeedStartFrom, type Container } from '@azure/cosmos';
-import { type Json, ok, type Server, serve } from './support.suite.js';
+import { type Json, lastingStore, ok, type Server, serve } from './support.suite.js';
 
 const WRITERS = 8;
 const ITEMS_PER_ROUND = 10;
-const folder = mkdtempSync(join(tmpdir(), 'mayfly-feed-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const place = lastingStore();
 
 /** What happened to each item, in order, as its writer was told. */
 const ledger = new Map<string, string[]>();
@@ -29,7 +25,7 @@ const versions: Reader = {
 const latest: Reader = { token: undefined, mode: ChangeFeedMode.LatestVersion, seen: [] };
 
 test('nothing is missing, late or out of order', async () => {
-  const first = await serve({ data: folder });
+  const first = await serve(place);
   await first.client().databases.create({ id: 'd' });
   const changeFeedPolicy = { retentionDuration: 60 };
   const definition = { id: 'c', partitionKey: '/pk', defaultTtl: -1, throughput: 20_000 };
@@ -40,7 +36,7 @@ test('nothing is missing, late or out of order', async () => {
   await round(first, 'a');
   const { clock } = first;
   await first.close();
-  const second = await serve({ data: folder, clock });
+  const second = await serve({ ...place, clock });
   await round(second, 'b');
   clock.advance(60_000);
   await second.mayfly.purge();

@@ -1,12 +1,17 @@
 // Pages of a query: all of them together are the whole, whatever their size; a continuation token
 // is good in any client and after a restart; writes, limits and impatient clients in between.
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import type { Container } from '@azure/cosmos';
-import { type Box, documents, headerOf, ok, type Server, serve } from './support.suite.js';
+import {
+  type Box,
+  documents,
+  headerOf,
+  lastingStore,
+  ok,
+  type Server,
+  serve,
+} from './support.suite.js';
 
 const server = await serve();
 const client = server.client();
@@ -114,33 +119,26 @@ describe('a continuation token', () => {
   }
 
   test('goes on after a restart, and may be used twice', async () => {
-    const data = await mkdtemp(join(tmpdir(), 'mayfly-'));
-    try {
-      const one = await serve({ data });
-      const [, original] = await fill(one);
-      const seen = new Map<
-        string,
-        { readonly whole: readonly unknown[]; readonly token: string }
-      >();
-      for (const [query, count] of QUERIES) {
-        if (count < 3) continue;
-        const whole = (await original.items.query(query).fetchAll()).resources;
-        const { continuationToken } = await firstPage(original, query);
-        seen.set(query, { whole, token: continuationToken });
-      }
-      await one.close();
-      const two = await serve({ data });
-      const reopened = two.client().database('d1').container('c');
-      for (const [query, { whole, token: continuationToken }] of seen) {
-        const rest = await reopened.items.query(query, { continuationToken }).fetchAll();
-        assert.deepEqual(rest.resources, whole.slice(2), query);
-        const again = await reopened.items.query(query, { continuationToken }).fetchAll();
-        assert.deepEqual(again.resources, whole.slice(2), query);
-      }
-      await two.close();
-    } finally {
-      await rm(data, { recursive: true, force: true });
+    const place = lastingStore();
+    const one = await serve(place);
+    const [, original] = await fill(one);
+    const seen = new Map<string, { readonly whole: readonly unknown[]; readonly token: string }>();
+    for (const [query, count] of QUERIES) {
+      if (count < 3) continue;
+      const whole = (await original.items.query(query).fetchAll()).resources;
+      const { continuationToken } = await firstPage(original, query);
+      seen.set(query, { whole, token: continuationToken });
     }
+    await one.close();
+    const two = await serve(place);
+    const reopened = two.client().database('d1').container('c');
+    for (const [query, { whole, token: continuationToken }] of seen) {
+      const rest = await reopened.items.query(query, { continuationToken }).fetchAll();
+      assert.deepEqual(rest.resources, whole.slice(2), query);
+      const again = await reopened.items.query(query, { continuationToken }).fetchAll();
+      assert.deepEqual(again.resources, whole.slice(2), query);
+    }
+    await two.close();
   });
 
   test('may be asked for another number of items', async () => {

@@ -2,10 +2,7 @@
 // and keeps closed, and how long a token is good.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Container, type PermissionDefinition, PermissionMode } from '@azure/cosmos';
 import { start } from '../../src/main.js';
@@ -13,6 +10,7 @@ import {
   type Headers,
   type Json,
   keyHeader,
+  lastingStore,
   ok,
   type Reply,
   refused,
@@ -404,7 +402,7 @@ describe('a token ends', () => {
 });
 
 test('tokens are good after a restart, while the key is the same', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'mayfly-tokens-'));
+  const place = lastingStore();
   const keyOf = (byte: number) => Buffer.alloc(64, byte).toString('base64');
   const ask = async (port: number, token: string) =>
     (
@@ -412,31 +410,27 @@ test('tokens are good after a restart, while the key is the same', async () => {
         headers: { authorization: encodeURIComponent(token) },
       })
     ).status;
-  try {
-    const first = await start({ data, key: keyOf(1) });
-    const { CosmosClient } = await import('@azure/cosmos');
-    const client = new CosmosClient({ endpoint: first.cosmos, key: first.key });
-    const { database: made } = await client.databases.create({ id: 'd' });
-    await made.containers.create({ id: 'c', partitionKey: '/pk' });
-    await made.users.create({ id: 'u' });
-    const { resource: permission } = await made.user('u').permissions.create({
-      id: 'p',
-      permissionMode: PermissionMode.Read,
-      resource: 'dbs/d/colls/c',
-    });
-    client.dispose();
-    await first.close();
-    const token = (permission as unknown as { _token: string })._token;
-    for (const [keys, status] of [
-      [{ key: keyOf(1) }, 200],
-      [{ key: keyOf(2), secondaryKey: keyOf(1) }, 200],
-      [{ key: keyOf(2), readOnlyKey: keyOf(1) }, 401],
-    ] as const) {
-      const again = await start({ data, ...keys });
-      assert.equal(await ask(again.port, token), status);
-      await again.close();
-    }
-  } finally {
-    rmSync(data, { recursive: true, force: true });
+  const first = await start({ ...place, key: keyOf(1) });
+  const { CosmosClient } = await import('@azure/cosmos');
+  const client = new CosmosClient({ endpoint: first.cosmos, key: first.key });
+  const { database: made } = await client.databases.create({ id: 'd' });
+  await made.containers.create({ id: 'c', partitionKey: '/pk' });
+  await made.users.create({ id: 'u' });
+  const { resource: permission } = await made.user('u').permissions.create({
+    id: 'p',
+    permissionMode: PermissionMode.Read,
+    resource: 'dbs/d/colls/c',
+  });
+  client.dispose();
+  await first.close();
+  const token = (permission as unknown as { _token: string })._token;
+  for (const [keys, status] of [
+    [{ key: keyOf(1) }, 200],
+    [{ key: keyOf(2), secondaryKey: keyOf(1) }, 200],
+    [{ key: keyOf(2), readOnlyKey: keyOf(1) }, 401],
+  ] as const) {
+    const again = await start({ ...place, ...keys });
+    assert.equal(await ask(again.port, token), status);
+    await again.close();
   }
 });

@@ -1,11 +1,8 @@
 // Scripts that would not end, and what everybody else notices of them; scripts over restarts.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { start } from '../../src/main.js';
-import { type Box, keyHeader, ok, refused, Server, serve } from './support.suite.js';
+import { type Box, keyHeader, lastingStore, ok, refused, Server, serve } from './support.suite.js';
 
 const TIME_MS = 1000;
 const server = await serve({ scriptTimeMs: TIME_MS });
@@ -88,9 +85,8 @@ test('what a failed script has printed is told, if that was asked for', async ()
 });
 
 test('scripts are there after a restart, and so is what they have written', async () => {
-  const data = mkdtempSync(join(tmpdir(), 'mayfly-scripts-'));
-  after(() => rmSync(data, { recursive: true, force: true }));
-  const open = async () => new Server(await start({ data }), server.clock);
+  const place = lastingStore();
+  const open = async () => new Server(await start(place), server.clock);
   const first = await open();
   const box = await first.box();
   const body = "function () { __.createDocument(__.getSelfLink(), { pk: 'p' }); }";

@@ -3,8 +3,11 @@
 import assert from 'node:assert/strict';
 import { createHmac, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after } from 'node:test';
 import { CosmosClient, type CosmosClientOptions } from '@azure/cosmos';
 import { type Mayfly, type StartOptions, start, VirtualClock } from '../../src/main.js';
@@ -60,12 +63,21 @@ export async function serve(options: StartOptions = {}): Promise<Server> {
 }
 
 /** test/postgres runs these files again, on a database of which each server takes a schema. */
-export function storeOf({ data }: StartOptions): StartOptions {
+export function storeOf({ data, store }: StartOptions): StartOptions {
   const address = process.env.MAYFLY_TEST_STORE;
-  if (!address || data !== undefined) return {};
+  if (!address || data !== undefined || store !== undefined) return {};
   const url = new URL(address);
   url.searchParams.set('schema', `s${randomUUID().replaceAll('-', '')}`);
   return { store: url.href };
+}
+
+/** A store that a second server opens when the first is closed. */
+export function lastingStore(): StartOptions {
+  const shared = storeOf({});
+  if (shared.store) return shared;
+  const data = mkdtempSync(join(tmpdir(), 'mayfly-lasting-'));
+  after(() => rmSync(data, { recursive: true, force: true }));
+  return { data };
 }
 
 export class Server {

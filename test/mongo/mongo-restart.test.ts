@@ -1,20 +1,18 @@
 // What a restart keeps: documents, indexes, users, tokens of streams; and a store that checks out.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { MongoClient } from 'mongodb';
 import { openKvEngine } from '../../src/engine/kv/kv-engine.js';
 import { openLmdb } from '../../src/engine/kv/lmdb.js';
+import { openAt } from '../../src/engine/postgres/cluster.suite.js';
 import { start } from '../../src/main.js';
+import { lastingStore } from '../conformance/support.suite.js';
 import { type Any, codeOf } from './support.suite.js';
 
-const data = mkdtempSync(join(tmpdir(), 'mayfly-mongo-'));
-after(() => rmSync(data, { recursive: true, force: true }));
+const place = lastingStore();
 
 async function withServer<T>(work: (client: MongoClient, url: string) => Promise<T>): Promise<T> {
-  const server = await start({ data, mongoPort: 0 });
+  const server = await start({ ...place, mongoPort: 0 });
   const client = new MongoClient(server.mongo ?? '');
   try {
     return await work(client, server.mongo ?? '');
@@ -25,7 +23,8 @@ async function withServer<T>(work: (client: MongoClient, url: string) => Promise
 }
 
 async function checkStore(): Promise<void> {
-  const engine = await openKvEngine(openLmdb(data));
+  const { data = '', store } = place;
+  const engine = store ? await openAt(store) : await openKvEngine(openLmdb(data));
   await engine.check();
   await engine.close();
 }

@@ -1,0 +1,4 @@
+// Queries of the Cosmos face on PostgreSQL.
+import { describeConformance } from './conformance.suite.js';
+
+describeConformance('conformance', (file) => file.startsWith('query'));
