@@ -1,15 +1,16 @@
 // Copies a store into another one: all containers with their items as they are, the catalog among
-// them. A copy that was broken off goes on where the target stands, and at the end both are read
+// them, and the log of all versions where it is kept. A copy that was broken off goes on where the target stands, and at the end both are read
 // and compared.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { Container, Engine, Item } from './engine/engine.js';
+import type { Container, Engine, Item, ItemKey, Version } from './engine/engine.js';
 import { openKvEngine } from './engine/kv/kv-engine.js';
 import { openLmdb } from './engine/kv/lmdb.js';
 import { lockFolder } from './engine/kv/lock.js';
 import { openPostgres } from './engine/postgres/postgres-engine.js';
 import { systemClock } from './time/clock.js';
 import { systemEntropy } from './time/entropy.js';
+import { instant } from './time/instant.js';
 
 export interface Migration {
   /** A folder, or `postgres://…`. */
@@ -29,7 +30,8 @@ export interface Migrated {
   readonly containers: number;
   readonly items: number;
   readonly bytes: number;
-  /** Of all items of all containers, in the order they changed; the same on both sides. */
+  readonly versions: number;
+  /** Of all items and versions of all containers, in the order they changed; the same on both sides. */
   readonly checksum: string;
 }
 
@@ -122,6 +124,36 @@ async function copy(
     report(copied, itemsAll);
   }
   await target.restore(container, { items: [], lsn, nextSerial });
+  await copyVersions(source, target, container);
+}
+
+/** The log comes last: by then the change order of the target is as far as that of the source. */
+async function copyVersions(source: Engine, target: Engine, container: Container): Promise<void> {
+  const { lsn, nextSerial, versionsFrom } = await source.stats(container);
+  if (versionsFrom === undefined) return;
+  const about = { items: [], lsn, nextSerial, versionsFrom };
+  let reached = versionsFrom;
+  if ((await target.stats(container)).versionsFrom === versionsFrom) {
+    for await (const { versions } of versionPages(target, container, versionsFrom)) {
+      reached = versions.at(-1)?.lsn ?? reached;
+    }
+  }
+  await target.restore(container, about);
+  for await (const { versions } of versionPages(source, container, reached)) {
+    await target.restore(container, { ...about, versions });
+  }
+}
+
+/** All that are kept, however old: whether they are too old is for their readers to ask. */
+async function* versionPages(engine: Engine, container: Container, start: number) {
+  for (let after = start; ; ) {
+    const scan = { partition: undefined, span: undefined, after };
+    const page = await engine.versions?.(container, scan, instant(0), PAGE);
+    if (!page) return;
+    if (page.versions.length > 0) yield page;
+    if (page.isEnd) return;
+    after = page.upTo;
+  }
 }
 
 /** In the order they changed, dead ones included: without rules nothing dies. */
@@ -144,7 +176,7 @@ async function verify(
   progress: Migration['progress'],
 ): Promise<Migrated> {
   const sum = createHash('sha256');
-  const total = { items: 0, bytes: 0 };
+  const total = { items: 0, bytes: 0, versions: 0 };
   for (const [index, container] of containers.entries()) {
     const { items: itemsAll, bytes } = await source.stats(container);
     const about = {
@@ -157,33 +189,66 @@ async function verify(
     const found = await checksumOf(target, container, report);
     if (!isDeepStrictEqual(wanted, found)) {
       throw new Error(
-        `Container '${container.id}' differs: ${wanted.items} items with checksum ${wanted.checksum} in the source, ${found.items} with ${found.checksum} in the target. Was it written meanwhile?`,
+        `Container '${container.id}' differs: ${told(wanted)} in the source, ${told(found)} in the target. Was it written meanwhile?`,
       );
     }
     sum.update(wanted.checksum);
     total.items += wanted.items;
     total.bytes += bytes;
+    total.versions += wanted.versions;
   }
   return { containers: containers.length, ...total, checksum: sum.digest('hex') };
 }
 
-async function checksumOf(engine: Engine, container: Container, report: (items: number) => void) {
+interface Sum {
+  readonly items: number;
+  readonly versions: number;
+  readonly checksum: string;
+}
+
+function told({ items, versions, checksum }: Sum): string {
+  return `${items} items and ${versions} versions with checksum ${checksum}`;
+}
+
+async function checksumOf(
+  engine: Engine,
+  container: Container,
+  report: (items: number) => void,
+): Promise<Sum> {
   const hash = createHash('sha256');
-  let items = 0;
+  let [items, versions] = [0, 0];
   for await (const page of pages(engine, container, 0)) {
     for (const item of page.items) addTo(hash, item);
     items += page.items.length;
     report(items);
   }
-  return { items, checksum: hash.digest('hex') };
+  const { versionsFrom, nextSerial, lsn } = await engine.stats(container);
+  hash.update(JSON.stringify([nextSerial, lsn, versionsFrom ?? -1]));
+  if (versionsFrom !== undefined) {
+    for await (const page of versionPages(engine, container, versionsFrom)) {
+      for (const version of page.versions) addVersionTo(hash, version);
+      versions += page.versions.length;
+    }
+  }
+  return { items, versions, checksum: hash.digest('hex') };
+}
+
+function addVersionTo(hash: ReturnType<typeof createHash>, version: Version): void {
+  const { kind, key, serial, lsn, at, previous, expired, doc = previous?.doc } = version;
+  const about = [kind, plainKey(key), serial, lsn, at, previous?.lsn ?? 0, expired];
+  hash.update(JSON.stringify([about, doc?.bytes.length]));
+  if (doc) hash.update(doc.bytes);
+}
+
+function plainKey({ partition, id }: ItemKey): unknown {
+  return [partition.map((part) => (part === undefined ? {} : part)), id];
 }
 
 function addTo(
   hash: ReturnType<typeof createHash>,
   { key, serial, lsn, etag, fuses, doc }: Item,
 ): void {
-  const partition = key.partition.map((part) => (part === undefined ? {} : part));
   const fused = [...fuses].sort((a, b) => a.at - b.at || (a.rule < b.rule ? -1 : 1));
-  hash.update(JSON.stringify([partition, key.id, serial, lsn, etag, fused, doc.bytes.length]));
+  hash.update(JSON.stringify([plainKey(key), serial, lsn, etag, fused, doc.bytes.length]));
   hash.update(doc.bytes);
 }

@@ -16,9 +16,9 @@ export async function runMigrate(args: readonly string[]): Promise<void> {
     else if (isLast && line !== shown) process.stderr.write(`${line}\n`);
     shown = line;
   };
-  const { containers, items, bytes, checksum } = await migrate({ from, to, progress });
+  const { containers, items, versions, bytes, checksum } = await migrate({ from, to, progress });
   process.stdout.write(
-    `Copied and verified ${containers} containers with ${items} items, ${bytes} bytes; checksum ${checksum.slice(0, 16)}.\n`,
+    `Copied and verified ${containers} containers with ${items} items and ${versions} logged versions, ${bytes} bytes; checksum ${checksum.slice(0, 16)}.\n`,
   );
 }
 

@@ -6,13 +6,13 @@ import {
   BUDGET,
   containerNamed,
   type Fixture,
-  type insert,
+  insert,
   NOW,
   remove,
   replace,
   take,
 } from './contract-fixture.suite.js';
-import type { Container, Item } from './engine.js';
+import { type Container, type Item, type Version, VersionsForgotten } from './engine.js';
 
 export function describeRestore(f: Fixture): void {
   const all = async (container: Container) => {
@@ -57,7 +57,44 @@ export function describeRestore(f: Fixture): void {
         ['1'],
       );
     });
+
+    test('keeps the log of all versions, and takes a part of it twice', async (t) => {
+      if (!f.engine.versions) return t.skip('this engine keeps no versions');
+      const source = { ...containerNamed(f.newName('from')), retentionMs: 60_000 };
+      const target = { ...source, id: f.newName('to') };
+      for (const each of [source, target]) await f.engine.createContainer(each);
+      const scan = { partition: undefined, span: undefined, after: 0 };
+      const logOf = async (container: Container) => {
+        const page = await f.engine.versions?.(container, scan, NOW, BUDGET);
+        return page?.versions ?? [];
+      };
+      const change = (...changes: ReturnType<typeof insert>[]) =>
+        f.engine.commit(source, [{ partition: ['p'], changes }], NOW);
+      await change(insert('1'), insert('2'));
+      await change(replace('1', { n: 2 }), remove('2'));
+      const page = await f.engine.changes(source, scan, NOW, BUDGET);
+      const { lsn, nextSerial, versionsFrom } = await f.engine.stats(source);
+      assert.equal(versionsFrom, 0);
+      await f.engine.restore(target, { items: page.items, lsn, nextSerial });
+      assert.deepEqual(await logOf(target), [], 'what is taken over has not happened here');
+      const versions = await logOf(source);
+      assert.equal(versions.length, 4);
+      for (let time = 0; time < 2; time++) {
+        await f.engine.restore(target, { items: [], lsn, nextSerial, versions, versionsFrom });
+        assert.deepEqual((await logOf(target)).map(told), versions.map(told));
+      }
+      const last = versions.slice(2);
+      const rest = { items: [], lsn, nextSerial, versions: last, versionsFrom: 1 };
+      await f.engine.restore(target, rest);
+      assert.equal((await f.engine.stats(target)).versionsFrom, 1);
+      await assert.rejects(logOf(target), VersionsForgotten);
+    });
   });
+}
+
+function told({ key, serial, lsn, at, kind, doc, previous, expired }: Version): object {
+  const before = previous && { lsn: previous.lsn, value: previous.doc?.value };
+  return { key, serial, lsn, at, kind, value: doc?.value, before, expired };
 }
 
 function facts({ key, serial, lsn, etag, fuses, doc }: Item): object {

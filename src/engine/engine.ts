@@ -254,6 +254,7 @@ export interface Changes {
 export interface Version {
   readonly kind: 'create' | 'replace' | 'delete';
   readonly key: ItemKey;
+  readonly serial: Serial;
   readonly lsn: Lsn;
   readonly at: Instant;
   /** As it was written; a delete has none. */
@@ -279,6 +280,8 @@ export interface Stats {
   readonly lsn: Lsn;
   /** What the next item gets. */
   readonly nextSerial: Serial;
+  /** Behind this position all versions are known, but for their age; undefined where none are. */
+  readonly versionsFrom: Lsn | undefined;
 }
 
 /** Items of another engine, as they are there: with serials, lsns, etags and fuses. */
@@ -287,6 +290,9 @@ export interface Restored {
   /** Where the change order stands when they are in. */
   readonly lsn: Lsn;
   readonly nextSerial: Serial;
+  /** A part of the log that holds all versions of its positions; and from where on it is whole. */
+  readonly versions?: readonly Version[];
+  readonly versionsFrom?: Lsn;
 }
 
 /**

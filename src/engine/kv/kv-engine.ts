@@ -38,7 +38,7 @@ import { type Due, nextDue, purgeItems, readExpiries } from './purge.js';
 import { restoreItems } from './restore.js';
 import { planScan } from './scan.js';
 import type { Store } from './store.js';
-import { dueVersions, nextTrim, readVersions, trimVersions } from './versions.js';
+import { dueVersions, nextTrim, readVersions, trimVersions, versionsFrom } from './versions.js';
 import type { WriteSet } from './write-set.js';
 
 /**
@@ -92,9 +92,11 @@ class KvEngine implements Engine {
   }
 
   async stats(container: Container): Promise<Stats> {
-    const { slot, items, bytes, index, nextSerial } = this.#place(container).head;
+    const { slot, items, bytes, index, nextSerial, retentionMs } = this.#place(container).head;
     const indexProgress = index.ready ? 100 : Math.floor((index.builtTo * 100) / index.goal);
-    return { items, bytes, lsn: storedLsn(this.#store, slot), indexProgress, nextSerial };
+    const from = retentionMs === undefined ? undefined : versionsFrom(this.#store, slot);
+    const lsn = storedLsn(this.#store, slot);
+    return { items, bytes, lsn, indexProgress, nextSerial, versionsFrom: from };
   }
 
   async size(): Promise<number> {

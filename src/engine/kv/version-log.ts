@@ -7,11 +7,12 @@
 //   6  serial
 //   2  length of the key, then partition key and id as encoded values, never cut short
 //   …  the document; of a delete, the one that was deleted
+import assert from 'node:assert/strict';
 import { type Instant, instant } from '../../time/instant.js';
 import { type Doc, docFromBytes } from '../../value/doc.js';
 import { decodeValues, encodeValues } from '../../value/key.js';
 import type { PartitionKey } from '../../value/partition-key.js';
-import type { Item, ItemKey, Lsn, Serial } from '../engine.js';
+import type { Item, ItemKey, Lsn, Serial, Version } from '../engine.js';
 import type { Head } from './head.js';
 import { asBuffer, SERIAL_BYTES, serialValue, versionKey, versionsFromKey } from './keys.js';
 import type { WriteSet } from './write-set.js';
@@ -42,6 +43,38 @@ export function logVersion(
   version: Pick<Logged, 'kind' | 'at' | 'previous'> & { readonly lsn: Lsn },
 ): void {
   if (head.retentionMs === undefined) return;
+  head.versions += 1;
+  writes.put(versionKey(head.slot, version.lsn, head.versions), encodeLogged(item, version));
+}
+
+/**
+ * Versions that another engine has logged: all of each position, so that they are in the place of
+ * those that an earlier try may have left. `from` is where its log begins.
+ */
+export function restoreVersions(
+  writes: WriteSet,
+  { slot }: Head,
+  versions: readonly Version[],
+  from: Lsn,
+): void {
+  writes.put(versionsFromKey(slot), serialValue(from));
+  let [position, number] = [0, 0];
+  for (const version of versions) {
+    const { key, serial, at, lsn, expired, previous } = version;
+    number = lsn === position ? number + 1 : 0;
+    position = lsn;
+    const doc = version.doc ?? previous?.doc;
+    assert(doc, 'a version has its document, or the one that is gone');
+    const kind: LoggedKind = expired ? 'expire' : version.kind;
+    const logged = { kind, at, previous: previous?.lsn };
+    writes.put(versionKey(slot, lsn, number), encodeLogged({ key, serial, doc }, logged));
+  }
+}
+
+function encodeLogged(
+  item: Pick<Logged, 'key' | 'serial' | 'doc'>,
+  version: Pick<Logged, 'kind' | 'at' | 'previous'>,
+): Buffer {
   const key = encodeValues([...item.key.partition, item.key.id]);
   const { bytes } = item.doc;
   const value = Buffer.allocUnsafe(FIXED_BYTES + key.length + bytes.length);
@@ -52,8 +85,7 @@ export function logVersion(
   at = value.writeUInt16BE(key.length, at);
   value.set(key, at);
   value.set(bytes, at + key.length);
-  head.versions += 1;
-  writes.put(versionKey(head.slot, version.lsn, head.versions), value);
+  return value;
 }
 
 export function readLogged(stored: Uint8Array): Logged {

@@ -128,6 +128,7 @@ function versionOf(store: Reader, head: Head, key: Key, logged: Logged, at: Inst
   return {
     kind: logged.kind === 'expire' ? 'delete' : logged.kind,
     key: logged.key,
+    serial: logged.serial,
     lsn: lsnOf(key),
     at: logged.at,
     doc: isGone ? undefined : logged.doc,
@@ -168,7 +169,8 @@ function logRange(slot: Slot): readonly [from: Key, to: Key] {
   return [versionKey(slot, 0, 0), tableRange(slot, 'version')[1]];
 }
 
-function versionsFrom(store: Reader, slot: Slot): Lsn | undefined {
+/** Behind which position the log is complete. */
+export function versionsFrom(store: Reader, slot: Slot): Lsn | undefined {
   const stored = store.get(versionsFromKey(slot));
   return stored && readSerial(stored);
 }

@@ -141,8 +141,10 @@ class PostgresEngine implements Engine {
 
   async stats(container: Container): Promise<Stats> {
     const { rows } = await this.#pool.ask(headSql(await this.#place(container), false));
-    const { items, bytes, lsn, nextSerial } = headOf(rows[0], container.id);
-    return { items, bytes, lsn, indexProgress: 100, nextSerial };
+    const { retentionMs, forgotten, ...head } = headOf(rows[0], container.id);
+    const { items, bytes, lsn, nextSerial } = head;
+    const versionsFrom = retentionMs === undefined ? undefined : forgotten;
+    return { items, bytes, lsn, indexProgress: 100, nextSerial, versionsFrom };
   }
 
   async size(): Promise<number> {

@@ -9,6 +9,7 @@ import {
   type Budget,
   type ChangeScan,
   type Lsn,
+  type Serial,
   type Version,
   type Versions,
   VersionsForgotten,
@@ -110,7 +111,7 @@ function versionsSql(
   const log = { table: versions, row: sql`n`, bucket };
   return sql`with ${keptSql(log, scan.after, isWanted, budget)}
     select (select max(lsn) from ${versions} where bucket = ${bucket}),
-      (select max(lsn) from kept), c.lsn, c.at, c.kind, c.previous, c.whole, c.body, p.body
+      (select max(lsn) from kept), c.lsn, c.at, c.kind, c.previous, c.serial, c.whole, c.body, p.body
     from (select 1) one left join (
       select v.* from kept join ${versions} v on v.bucket = ${bucket}
         and v.lsn = kept.lsn and v.n = kept.n where kept.wanted) c on true
@@ -124,7 +125,7 @@ function versionsSql(
 }
 
 function versionOf(row: Row): Version {
-  const [lsn, at, kind, previous, whole, body, before] = row;
+  const [lsn, at, kind, previous, serial, whole, body, before] = row;
   const values = decodeValues(whole as Buffer);
   const isGone = kind === 'delete' || kind === 'expire';
   const doc = docFromBytes(body as Buffer);
@@ -132,6 +133,7 @@ function versionOf(row: Row): Version {
   return {
     kind: kind === 'expire' ? 'delete' : (kind as Version['kind']),
     key: { partition: values.slice(0, -1) as PartitionKey, id: values.at(-1) as string },
+    serial: serial as Serial,
     lsn: lsn as Lsn,
     at: instant(at as number),
     doc: isGone ? undefined : doc,

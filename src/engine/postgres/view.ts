@@ -22,7 +22,7 @@ export interface UniqueEntry {
 /** A line of the log of versions. */
 export interface LoggedVersion {
   readonly kind: 'create' | 'replace' | 'delete' | 'expire';
-  readonly item: Item;
+  readonly item: Pick<Item, 'key' | 'serial' | 'doc'>;
   readonly lsn: Lsn;
   readonly at: Instant;
   readonly previous: Lsn | undefined;
