@@ -199,8 +199,10 @@ async function openShared(
 ): Promise<OpenEngine> {
   const { uuid, fraction } = entropy;
   const wall = () => clock.wall();
-  const { engine, presence } = await openPostgres({ url, server: uuid(), fraction, wall });
+  const opened = await openPostgres({ url, server: uuid(), fraction, wall });
+  const { engine, presence, notices } = opened;
   closing.push(() => engine.close());
+  closing.push(() => notices?.close());
   const sharing: Sharing = {
     get others() {
       return presence.others;
@@ -213,6 +215,10 @@ async function openShared(
       await presence.beat();
       shift.ms = presence.offsetMs;
     },
+    tell: () => {
+      if (presence.others > 0) notices?.tell();
+    },
+    listen: (heard) => notices?.listen(heard),
   };
   return { engine, sharing };
 }

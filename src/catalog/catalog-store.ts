@@ -116,13 +116,16 @@ class CatalogMoved extends Error {}
 export class CatalogStore {
   readonly #engine: Engine;
   readonly #entropy: Entropy;
+  readonly #written: () => void;
   /** Of the records as this server knows them, by name. */
   readonly #etags = new Map<string, Etag>();
   #lsn: Lsn = 0;
 
-  constructor(engine: Engine, entropy: Entropy) {
+  /** `written` is called when others have something to look at. */
+  constructor(engine: Engine, entropy: Entropy, written: () => void = () => undefined) {
     this.#engine = engine;
     this.#entropy = entropy;
+    this.#written = written;
   }
 
   static isSystem(container: Container): boolean {
@@ -188,6 +191,7 @@ export class CatalogStore {
       at,
     );
     if (!outcome || 'refused' in outcome) throw new CatalogMoved();
+    this.#written();
     outcome.items.forEach((item, index) => {
       const { name } = changes[index] as CatalogChange;
       if (item) this.#etags.set(name, item.etag);

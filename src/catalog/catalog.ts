@@ -49,7 +49,7 @@ export class Catalog {
   private constructor(parts: Parts) {
     this.#parts = parts;
     this.#waiting = new Waiting(parts.sharing);
-    this.#store = new CatalogStore(parts.engine, parts.entropy);
+    this.#store = new CatalogStore(parts.engine, parts.entropy, () => parts.sharing?.tell?.());
     this.belongings = new Belongings({
       store: this.#store,
       change: (work) => this.#change(work),

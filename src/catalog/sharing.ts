@@ -14,6 +14,9 @@ export interface Sharing {
   /** Real time, by the store's clock. */
   wall(): Instant;
   beat(): Promise<void>;
+  /** Lets others know at once that the catalog has changed, where the store can do so. */
+  tell?(): void;
+  listen?(heard: () => void): void;
 }
 
 const POLL_MS = 250;
@@ -46,18 +49,27 @@ export function follow(
   report: (error: unknown) => void,
 ): Alarm {
   let looking = false;
+  let isMore = false;
   const look = async () => {
     if (looking) return;
     looking = true;
-    try {
-      await refresh();
-      // Only now: others count on what this server knows, not on its being there.
-      await sharing.beat();
-    } catch (error) {
-      report(error);
-    }
+    do {
+      isMore = false;
+      try {
+        await refresh();
+        // Only now: others count on what this server knows, not on its being there.
+        await sharing.beat();
+      } catch (error) {
+        report(error);
+      }
+    } while (isMore);
     looking = false;
   };
+  sharing.listen?.(() => {
+    // What it looks at by now may be what was there before.
+    isMore = true;
+    void look();
+  });
   return every(POLL_MS, () => void look());
 }
 

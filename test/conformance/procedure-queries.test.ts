@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Box, type Json, keyHeader, ok, type Reply, serve } from './support.suite.js';
 
-const server = await serve({ scriptTimeMs: 20_000 });
+const server = await serve({ scriptTimeMs: 60_000 });
 let count = 0;
 
 async function store(box: Box, body: string): Promise<string> {

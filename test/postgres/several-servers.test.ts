@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
+import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
 import { start } from '../../src/main.js';
-import { VirtualClock } from '../../src/time/clock.js';
+import { systemClock, VirtualClock } from '../../src/time/clock.js';
+import { systemEntropy } from '../../src/time/entropy.js';
 import { NOON, ok, Server } from '../conformance/support.suite.js';
 
 const SERVERS = 3;
@@ -58,6 +60,44 @@ test('what one server creates, alters and deletes the others see', async () => {
   ok(await third.send('DELETE', path), 204);
   const gone = async () => (await first.send('GET', path)).status === 404;
   await until(gone, 'the end of a container');
+});
+
+test('word of a change goes round at once, and again when a listener was cut off', async () => {
+  const { uuid, fraction } = systemEntropy();
+  const { wall } = systemClock();
+  const url = cluster.newStore();
+  const open = (server: string) => openPostgres({ url, server, fraction, wall });
+  const [one, two] = await Promise.all([open('one'), open(uuid())]);
+  let heard = 0;
+  one.notices?.listen(() => {
+    heard += 1;
+  });
+  await until(() => heard === 1, 'the listener');
+  const schema = new URL(url).searchParams.get('schema');
+  await cluster.query('select pg_notify($1, $2)', [schema, 'one']);
+  two.notices?.tell();
+  await until(() => heard > 1, 'word of another');
+  assert.equal(heard, 2, 'what it said itself is no news');
+  const { rowCount } = await cluster.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "${schema}"'`,
+  );
+  assert.equal(rowCount, 1);
+  await until(() => heard === 3, 'the listener, again');
+  two.notices?.tell();
+  await until(() => heard === 4, 'word of another, again');
+  for (const { engine, notices } of [one, two]) {
+    await notices?.close();
+    await engine.close();
+  }
+});
+
+test('servers whose listeners are cut off see what others do, too', async () => {
+  const schema = new URL(store).searchParams.get('schema');
+  const { rowCount } = await cluster.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen "${schema}"'`,
+  );
+  assert.equal(rowCount, SERVERS);
+  await newContainer('unheard', -1);
 });
 
 test('of several servers that create the same database, one does', async () => {

@@ -8,6 +8,8 @@ import { named, quoted, raw, type Sql, sql } from './sql.js';
 /** What differs between a PostgreSQL by itself and a cluster of them. */
 export interface Dialect {
   readonly name: 'PostgreSQL' | 'Citus';
+  /** Whether NOTIFY reaches all servers: in a cluster each node keeps it to itself. */
+  readonly notifies: boolean;
   /** Run once, when the shared tables are there. */
   readonly prepare: (schema: Schema) => readonly Sql[];
   /** Opens a transaction that defines tables. */
@@ -25,6 +27,7 @@ const ONLY_BUCKET = 0;
 
 export const plain: Dialect = {
   name: 'PostgreSQL',
+  notifies: true,
   prepare: () => [],
   defining: [],
   distribute: () => [],
@@ -40,6 +43,7 @@ const BUCKETS_TRIED_MAX = 10_000;
 
 export const citus: Dialect = {
   name: 'Citus',
+  notifies: false,
   prepare: (schema) => [
     distributed(
       schema,

@@ -34,6 +34,7 @@ import { Containers } from './containers.js';
 import { headOf, headSql, type Place } from './head.js';
 import { IndexBuilder } from './index-builder.js';
 import { Leases } from './lease.js';
+import { Notices } from './notices.js';
 import { Presence } from './presence.js';
 import { nextOf, purgeDue, readExpiries } from './purge.js';
 import { itemColumns, itemOf, keyOf } from './record.js';
@@ -58,6 +59,8 @@ export interface PostgresOptions {
 export interface Opened {
   readonly engine: Engine;
   readonly presence: Presence;
+  /** Where the server passes on what its clients tell each other. */
+  readonly notices: Notices | undefined;
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<Opened> {
@@ -73,7 +76,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Opened> {
     if (dialect.plansOnce) pool.planOnce();
     const presence = new Presence(pool, schema, options.server, options.wall);
     await presence.beat();
-    return { engine: new PostgresEngine(pool, schema, presence, dialect), presence };
+    const notices = dialect.notifies
+      ? new Notices(pool, config, schema.name, options.server)
+      : undefined;
+    return { engine: new PostgresEngine(pool, schema, presence, dialect), presence, notices };
   } catch (error) {
     await pool.close();
     throw error;
