@@ -67,7 +67,8 @@ export function storeOf({ data, store }: StartOptions): StartOptions {
   const address = process.env.MAYFLY_TEST_STORE;
   if (!address || data !== undefined || store !== undefined) return {};
   const url = new URL(address);
-  url.searchParams.set('schema', `s${randomUUID().replaceAll('-', '')}`);
+  const schema = url.searchParams.get('schema') ?? 's';
+  url.searchParams.set('schema', `${schema}_${randomUUID().slice(0, 8)}`);
   return { store: url.href };
 }
 

@@ -24,6 +24,8 @@ const ELSEWHERE = [
   ],
   // T16: seconds of load beside a purge, by request units that no store knows of.
   'leftover-purge.',
+  // Which entries of the embedded store's indexes are looked at.
+  'mongo-index-use.',
 ];
 
 /** What is told of the embedded engine's inner life, and is otherwise here. */

@@ -217,20 +217,19 @@ test('T7: a new default acts on all servers at one instant, and is answered afte
 });
 
 test('T15: one server purges a container at a time, and another takes over', async () => {
-  const path = await newContainer('purge', -1);
-  const fill = async () => {
-    for (let n = 0; n < 10; n++) {
-      const body = { id: `${n}`, pk: 'a', ttl: 1 };
-      ok(await second.send('POST', `${path}/docs`, { body, headers: key('a') }), 201);
-    }
-    for (const { clock } of servers) clock.advance(1_000);
-  };
   const schema = new URL(store).searchParams.get('schema');
-  const newest = `select id from ${schema}.head where items between 0 and 10 and lsn >= 10
-    and id in (select id from ${schema}.container order by definition->>'id')`;
-  await fill();
-  const holds = await cluster.query(`${newest} and items = 10`);
-  const id = String(holds.rows[0]?.id);
+  const known = await cluster.query(`select id from ${schema}.container`);
+  const path = await newContainer('purge', -1);
+  for (const server of servers) ok(await server.control('POST', 'purge/pause'), 200);
+  for (let n = 0; n < 10; n++) {
+    const body = { id: `${n}`, pk: 'a', ttl: 1 };
+    ok(await second.send('POST', `${path}/docs`, { body, headers: key('a') }), 201);
+  }
+  for (const { clock } of servers) clock.advance(1_000);
+  const made = await cluster.query(`select id from ${schema}.container where id <> all($1)`, [
+    known.rows.map(({ id }) => id),
+  ]);
+  const id = String(made.rows[0]?.id);
   const left = async () => {
     const { rows } = await cluster.query(
       `select items::int as n from ${schema}.head where id = $1`,
@@ -240,7 +239,8 @@ test('T15: one server purges a container at a time, and another takes over', asy
   };
   const lease = (owner: string, inMs: number) =>
     cluster.query(
-      `insert into ${schema}.lease(bucket, id, kind, owner, until) values (0, $1, 'purge', $2, $3)
+      `insert into ${schema}.lease(bucket, id, kind, owner, until)
+       select bucket, id, 'purge', $2, $3 from ${schema}.container where id = $1
        on conflict (bucket, id, kind) do update set owner = excluded.owner, until = excluded.until`,
       [id, owner, Date.now() + inMs],
     );

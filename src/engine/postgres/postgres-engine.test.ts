@@ -1,28 +1,12 @@
-// The contract suite on a real PostgreSQL.
+// The contract suite on a real PostgreSQL, or on the cluster that TEST_CITUS_URL names.
 import { after } from 'node:test';
-import { systemClock } from '../../time/clock.js';
-import { systemEntropy } from '../../time/entropy.js';
 import { describeEngine } from '../contract.suite.js';
-import { type Cluster, openCluster } from './cluster.suite.js';
-import { openPostgres } from './postgres-engine.js';
+import { type Cluster, openAt, openCluster } from './cluster.suite.js';
 
-const { uuid, fraction } = systemEntropy();
 let cluster: Cluster | undefined;
 after(() => cluster?.stop());
 
-const citusUrl = process.env.TEST_CITUS_URL;
-if (citusUrl) {
-  describeEngine('Citus', async () => {
-    const url = new URL(citusUrl);
-    url.searchParams.set('schema', `t${uuid().replaceAll('-', '')}`);
-    const { wall } = systemClock();
-    return (await openPostgres({ url: url.href, server: uuid(), fraction, wall })).engine;
-  });
-}
-
-describeEngine('PostgreSQL', async () => {
+describeEngine(process.env.TEST_CITUS_URL ? 'Citus' : 'PostgreSQL', async () => {
   cluster = await openCluster();
-  const { wall } = systemClock();
-  const url = cluster.newStore();
-  return (await openPostgres({ url, server: uuid(), fraction, wall })).engine;
+  return openAt(cluster.newStore());
 });
