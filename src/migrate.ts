@@ -1,6 +1,6 @@
 // Copies a store into another one: all containers with their items as they are, the catalog among
-// them, and the log of all versions where it is kept. A copy that was broken off goes on where the target stands, and at the end both are read
-// and compared.
+// them, and the log of all versions where it is kept. A copy that was broken off goes on where the
+// target stands, and at the end both are read and compared.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { Container, Engine, Item, ItemKey, Version } from './engine/engine.js';
@@ -31,7 +31,7 @@ export interface Migrated {
   readonly items: number;
   readonly bytes: number;
   readonly versions: number;
-  /** Of all items and versions of all containers, in the order they changed; the same on both sides. */
+  /** Of all items and versions of all containers, as they changed; the same on both sides. */
   readonly checksum: string;
 }
 

@@ -111,7 +111,8 @@ function versionsSql(
   const log = { table: versions, row: sql`n`, bucket };
   return sql`with ${keptSql(log, scan.after, isWanted, budget)}
     select (select max(lsn) from ${versions} where bucket = ${bucket}),
-      (select max(lsn) from kept), c.lsn, c.at, c.kind, c.previous, c.serial, c.whole, c.body, p.body
+      (select max(lsn) from kept), c.lsn, c.at, c.kind, c.previous, c.serial, c.whole,
+      c.body, p.body
     from (select 1) one left join (
       select v.* from kept join ${versions} v on v.bucket = ${bucket}
         and v.lsn = kept.lsn and v.n = kept.n where kept.wanted) c on true
