@@ -15,6 +15,7 @@ import { failure, MayflyError } from '../value/errors.js';
 import { checkPermit, type Permit } from './access.js';
 import { type Address, parseAddress } from './address.js';
 import { type Authenticate, authenticator } from './auth.js';
+import { jsonText } from './binary-json/decode.js';
 import { corsHeaders, preflight } from './cors.js';
 import { checkPrincipal, type Entra, entraReader } from './entra.js';
 import { Dropped, late, struck } from './fault.js';
@@ -145,9 +146,13 @@ function requestOf(
     budgets: face.budgets,
     tokens,
     permit,
-    body: () => exchange.body(BODY_BYTES_MAX),
+    body: () => bodyOf(exchange),
     abandoned: () => exchange.abandoned(),
   };
+}
+
+async function bodyOf(exchange: Exchange): Promise<Buffer> {
+  return jsonText(await exchange.body(BODY_BYTES_MAX));
 }
 
 function activityIdOf(exchange: Exchange, face: CosmosFace): string {

@@ -32,6 +32,26 @@ test('create answers 201, and 409 while the item is there', async () => {
   ok(await box.create({ id: '1', pk: 'q' }), 201);
 });
 
+test('a body in binary JSON is read, with all its digits, and answered as text', async () => {
+  // {"id":"1","pk":"p","n":9007199254740993}
+  const hex = '80 ed 13 03 2c 8131 82706b 8170 816e cb0100000000002000';
+  const headers = {
+    ...keyHeader('p'),
+    'x-ms-cosmos-supported-serialization-formats': 'CosmosBinary',
+  };
+  const body = Buffer.from(hex.replaceAll(' ', ''), 'hex');
+  const reply = ok(await server.send('POST', `${box.path}/docs`, { body, headers }), 201);
+  assert.match(reply.text, /^\{"id":"1","pk":"p","n":9007199254740993,"_rid"/);
+  assert.equal(ok(await box.read('1'), 200).text, reply.text);
+  const cut = body.subarray(0, -1);
+  refused(
+    await server.send('POST', `${box.path}/docs`, { body: cut, headers }),
+    400,
+    0,
+    'binary JSON',
+  );
+});
+
 test('read answers 200, and 404 where nothing is', async () => {
   const created = ok(await box.create({ id: '1', pk: 'p', n: 1 }), 201);
   assert.equal(ok(await box.read('1'), 200).text, created.text);

@@ -1,7 +1,7 @@
 // Operations of a batch and their results as rows.
-import { failure } from '../../value/errors.js';
 import { type Parsed, parseJson } from '../../value/json.js';
 import type { OperationAnswer } from '../batch-answer.js';
+import { jsonText } from '../binary-json/decode.js';
 import { readRecords, writeRecords } from './record-io.js';
 import { type CellValue, decodeRow, encodeRow, type Layout } from './row.js';
 
@@ -51,8 +51,6 @@ const OPERATION_TYPES: Readonly<Record<number, string>> = {
   5: 'Replace',
   20: 'Upsert',
 };
-/** The first byte of JSON in the service's own binary form. */
-const BINARY_JSON = 0x80;
 
 /** The operations as if they had come as JSON, so that one reading serves both forms. */
 export function readOperations(body: Buffer): readonly Parsed[] {
@@ -84,13 +82,9 @@ function operationIn(cells: Readonly<Record<string, CellValue>>): Parsed {
   }
   const members = JSON.stringify(value).slice(0, -1);
   if (!(resourceBody instanceof Uint8Array)) return { value, text: `${members}}` };
-  if (resourceBody[0] === BINARY_JSON) {
-    const hint = 'Send them as JSON text.';
-    throw failure('notSupported', { what: 'Items in binary JSON', hint });
-  }
-  const text = Buffer.from(resourceBody).toString();
-  value.resourceBody = parseJson(Buffer.from(resourceBody));
-  return { value, text: `${members},"resourceBody":${text}}` };
+  const body = jsonText(Buffer.from(resourceBody));
+  value.resourceBody = parseJson(body);
+  return { value, text: `${members},"resourceBody":${body.toString()}}` };
 }
 
 /** What items are indexed by anyway; another directive is refused with its operation. */
