@@ -67,6 +67,7 @@ export function stagedPlan(base: Plan, view: StagedView, from: StagedResume): Pl
     indexes: base.indexes,
     count: async (at) => (isUntouched ? base.count(at) : undefined),
     countBy: async (path, at) => (isUntouched ? base.countBy(path, at) : undefined),
+    ...(base.fold && isUntouched ? { fold: base.fold.bind(base) } : {}),
     run: (at, budget) => run(base, view, from, at, budget),
   };
 }

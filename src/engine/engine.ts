@@ -128,6 +128,11 @@ export interface Plan {
   count(at: Instant): Promise<Counted | undefined>;
   /** The same for each value at a path, in the one order of values. */
   countBy(path: IndexPath, at: Instant): Promise<CountedValues | undefined>;
+  /**
+   * Values of the same items folded, per combination of values at some paths; undefined where the
+   * result might differ from that of folding them one by one. Absent where an engine cannot.
+   */
+  fold?(by: readonly IndexPath[], folds: readonly Fold[], at: Instant): Promise<Folded | undefined>;
 }
 export interface Counted {
   readonly items: number;
@@ -136,6 +141,18 @@ export interface Counted {
 export interface CountedValues {
   /** Those that some item has; `undefined` where items lack the path. */
   readonly values: readonly { readonly value: unknown; readonly items: number }[];
+  readonly lsn: Lsn;
+}
+/** Of the values at a path, as aggregates of queries have it; without a path of the items. */
+export type Fold =
+  | { readonly name: 'COUNT'; readonly path: IndexPath | undefined }
+  | { readonly name: 'SUM' | 'AVG' | 'MIN' | 'MAX'; readonly path: IndexPath };
+export interface Folded {
+  /** In no certain order. Without paths there is one, whether there are items or not. */
+  readonly groups: readonly {
+    readonly by: readonly unknown[];
+    readonly results: readonly unknown[];
+  }[];
   readonly lsn: Lsn;
 }
 /** The indexes of the policy that a plan reads, and those it would read if the policy had them. */

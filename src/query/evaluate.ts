@@ -209,7 +209,7 @@ interface Group {
 }
 
 /** The service's limit on the cells of a GROUP BY. */
-const GROUP_CELLS_MAX = 500_000;
+export const GROUP_CELLS_MAX = 500_000;
 
 export function compileGroups(query: Query): (frame: Frame) => Groups {
   const keys = query.groupBy.map(compile);

@@ -1,6 +1,6 @@
 // Aggregates that indexes answer: counts from their keys, the least and the most from their ends.
 // Whatever they do not say is left to a scan.
-import type { CountedValues, Lsn, Plan } from '../engine/engine.js';
+import type { Lsn, Plan } from '../engine/engine.js';
 import { bytesMaxOf, type IndexPath } from '../engine/indexing.js';
 import { breathe } from '../time/clock.js';
 import type { Instant } from '../time/instant.js';
@@ -36,28 +36,47 @@ export async function lookUpAggregates(
   return { values, lsn };
 }
 
+/** Groups that nobody looked at the rows of. */
+export interface KnownGroups {
+  /** In the order of identities, by which pages go on. */
+  readonly groups: readonly {
+    /** A document that has nothing but what the group has in common. */
+    readonly document: Value;
+    readonly identity: string;
+    readonly results: readonly Value[];
+  }[];
+  readonly lsn: Lsn;
+}
+
 /** Rows counted by the values of one path. */
 export async function lookUpGroups(
   { query, plan, whereDefined }: PlannedQuery,
   at: Instant,
-): Promise<(Pick<Groups, 'finish'> & { readonly lsn: Lsn }) | undefined> {
+): Promise<KnownGroups | undefined> {
   const [key, ...more] = query.groupBy;
   const path = key && more.length === 0 ? pathOf(key) : undefined;
   if (!whereDefined || !path || !query.aggregates.every(countsRows)) return undefined;
   // A subquery may look at the row that stands for the group, and here there is none.
   if (hasSubquery(query.project)) return undefined;
   const counted = await plan.countBy(path, at);
-  return counted && { finish: finishWith(counted, path), lsn: counted.lsn };
+  const groups = counted?.values.map(({ value, items }) => ({
+    document: documentWith(path, value as Value),
+    identity: identityOf(value as Value),
+    results: query.aggregates.map(() => items),
+  }));
+  return counted && groups && { groups: inOrder(groups), lsn: counted.lsn };
 }
 
-/** In the order of identities, by which pages go on; with long texts it is not the index's. */
-function finishWith({ values }: CountedValues, path: IndexPath): Groups['finish'] {
-  const groups = values.map(({ value, items }) => ({ value, items, identity: identityOf(value) }));
-  groups.sort((a, b) => (a.identity < b.identity ? -1 : 1));
+/** With long texts it is not the order of the index. */
+export function inOrder(groups: KnownGroups['groups']): KnownGroups['groups'] {
+  return [...groups].sort((a, b) => (a.identity < b.identity ? -1 : 1));
+}
+
+export function finishWith({ groups }: KnownGroups): Groups['finish'] {
   return (frame: Frame, visit) => {
-    for (const { value, items, identity } of groups) {
-      frame.slots[ROOT] = documentWith(path, value);
-      frame.aggregates = frame.aggregates.map(() => items);
+    for (const { document, identity, results } of groups) {
+      frame.slots[ROOT] = document;
+      frame.aggregates = results;
       if (!visit(identity)) return;
     }
   };
@@ -86,7 +105,7 @@ function lookUpOf(call: AggregateCall, plan: Plan, where: WhereDefined): LookUp 
 }
 
 /** COUNT of something that every row has. */
-function countsRows({ name, value }: AggregateCall): boolean {
+export function countsRows({ name, value }: AggregateCall): boolean {
   if (name !== 'COUNT') return false;
   if (value.kind === 'constant') return value.value !== undefined;
   return value.kind === 'path' && value.slot === ROOT && value.path.length === 0;
@@ -133,7 +152,7 @@ async function firstValue(plan: Plan, path: IndexPath, at: Instant): Promise<Fou
   return { value: undefined, lsn: 0 };
 }
 
-function pathOf(expression: Expression): IndexPath | undefined {
+export function pathOf(expression: Expression): IndexPath | undefined {
   if (expression.kind !== 'path' || expression.slot !== ROOT) return undefined;
   const { path, exact } = indexPathOf(expression.path);
   return exact && path.length > 0 ? path : undefined;
@@ -145,7 +164,7 @@ function documentWith(path: IndexPath, value: Value): Value {
   }, value);
 }
 
-function hasSubquery(part: unknown): boolean {
+export function hasSubquery(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false;
   if ('kind' in part && part.kind === 'subquery') return true;
   return Object.values(part).some(hasSubquery);

@@ -12,8 +12,15 @@ import {
   identityOf,
   UNDEFINED_KEY,
 } from './evaluate.js';
+import { foldGroups } from './folds.js';
 import type { Value } from './function.js';
-import { type Aggregated, lookUpAggregates, lookUpGroups } from './index-aggregates.js';
+import {
+  type Aggregated,
+  finishWith,
+  type KnownGroups,
+  lookUpAggregates,
+  lookUpGroups,
+} from './index-aggregates.js';
 import type { Query, Rank } from './logical.js';
 import {
   type Counts,
@@ -54,7 +61,11 @@ async function runGrouped(
 ): Promise<QueryPage> {
   const known = await lookUpAggregates(planned, at);
   if (known) return run.known(known, after);
-  const groups = await lookUpGroups(planned, at);
+  const groups = (await lookUpGroups(planned, at)) ?? (await foldGroups(planned, at));
+  const [only] = groups?.groups ?? [];
+  if (groups && only && planned.query.groupBy.length === 0) {
+    return run.known({ values: only.results, lsn: groups.lsn }, after);
+  }
   return run.groups(after, groups);
 }
 
@@ -205,14 +216,11 @@ class Run {
     return this.#end(page, undefined);
   }
 
-  async groups(
-    position: Position | undefined,
-    counted: Awaited<ReturnType<typeof lookUpGroups>>,
-  ): Promise<QueryPage> {
+  async groups(position: Position | undefined, known: KnownGroups | undefined): Promise<QueryPage> {
     const page = this.#page(position ?? this.#query);
     const after = position?.way === 'groups' ? position : undefined;
-    const groups = counted ?? (await this.#fold());
-    if (counted) this.#source.work.lsn = counted.lsn;
+    const groups = known ? { finish: finishWith(known) } : await this.#fold();
+    if (known) this.#source.work.lsn = known.lsn;
     this.#source.frame.aggregates = this.#query.aggregates.map(() => undefined);
     await this.#source.rehearse(() => groups.finish(this.#source.frame, this.#source.touch));
     const from = after && Buffer.from(after.identity, 'base64').toString('latin1');

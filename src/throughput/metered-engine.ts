@@ -86,6 +86,13 @@ function meteredPlan(plan: Plan, container: Container, meter: Meter): Plan {
     const work = { documents, documentBytes: bytes, answerBytes: bytes, indexes, ranges: 1 };
     meter.spend(container, pageCharge(work, isFirst));
   };
+  const foldOf =
+    (fold: NonNullable<Plan['fold']>): NonNullable<Plan['fold']> =>
+    (...request) => {
+      meter.admit(container);
+      spend([], true);
+      return fold(...request);
+    };
   // Spelled out: what is added behind a spread is slow.
   const { exact, ordered, limited, explain } = plan;
   return {
@@ -95,6 +102,7 @@ function meteredPlan(plan: Plan, container: Container, meter: Meter): Plan {
     explain,
     indexes: plan.indexes,
     ...(plan.isWithin ? { isWithin: plan.isWithin.bind(plan) } : {}),
+    ...(plan.fold ? { fold: foldOf(plan.fold.bind(plan)) } : {}),
     run: async function* (at, budget) {
       meter.admit(container);
       let isFirst = true;

@@ -11,7 +11,7 @@ import { originalValue } from './text.js';
 import { textSql, valueSql } from './value-sql.js';
 
 /** With more different values than this, groups are left to the pipeline. */
-const VALUES_MAX = 10_000;
+export const VALUES_MAX = 10_000;
 
 export async function countItems(scan: Scan, at: Instant): Promise<Counted> {
   const place = await scan.place();
@@ -51,12 +51,13 @@ export async function countValues(
 
 type CountedRow = [lsn: number, items: number | null, type: string | null, text: string | null];
 
-function parsedOf(type: string | null, text: string | null): unknown {
+/** A value that was grouped by. */
+export function parsedOf(type: string | null, text: string | null): unknown {
   if (type === null) return undefined;
   if (type === 'null' || text === null) return null;
   return originalValue(type === 'string' ? text : JSON.parse(text));
 }
 
-function where(scan: Scan, { container, bucket }: Place, at: Instant): Sql {
+export function where(scan: Scan, { container, bucket }: Place, at: Instant): Sql {
   return sql`d.bucket = ${bucket} and ${scan.condition} and ${isLiveSql(container.expiry, at)}`;
 }

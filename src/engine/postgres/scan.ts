@@ -28,6 +28,7 @@ import {
 import type { Pool } from './connection.js';
 import { conjunctsOf, pushFilter } from './filter.js';
 import { countItems, countValues } from './fold.js';
+import { foldItems } from './fold-groups.js';
 import type { Place } from './head.js';
 import { indexUse } from './index-use.js';
 import { behindSql, orderSql } from './order.js';
@@ -95,8 +96,9 @@ export function planScan(
     explain: `${explained(request)}: ${textOf(condition)}`,
     indexes: indexUse(container, request),
     run: (at, budget) => batches(scan, way, begin, at, budget),
-    count: (at) => countItems(scan, at),
-    countBy: (path, at) => countValues(scan, path, at),
+    count: async (at) => (exact ? countItems(scan, at) : undefined),
+    countBy: async (path, at) => (exact ? countValues(scan, path, at) : undefined),
+    fold: async (by, folds, at) => (exact ? foldItems(scan, by, folds, at) : undefined),
   };
 }
 

@@ -10,7 +10,7 @@ import { valueAt } from '../../value/path.js';
 import type { Item, OrderBy } from '../engine.js';
 import { bytesMaxOf, type IndexPath } from '../indexing.js';
 import { raw, type Sql, sql } from './sql.js';
-import { storableText } from './text.js';
+import { originalValue, storableText } from './text.js';
 import { textSql, valueSql } from './value-sql.js';
 
 /** Where numbers begin, and where texts do. */
@@ -61,6 +61,23 @@ export function sortTextOf(value: unknown, lengthMax: number): string {
   }
 }
 
+/** The value again; of what is cut, and of arrays and objects, there is none. */
+export function valueOfSortText(text: string, lengthMax: number): { value: unknown } | undefined {
+  switch (text[0]) {
+    case '1':
+      return { value: null };
+    case '2':
+    case '3':
+      return { value: text === '3' };
+    case '4':
+      return { value: numberOf(text[1] ?? '', text.slice(2)) };
+    case '5':
+      return text.length > lengthMax ? undefined : { value: originalValue(text.slice(1)) };
+    default:
+      return undefined;
+  }
+}
+
 /** Whether no two texts that differ from each other are this one where they are sorted by. */
 export function isWhole(value: unknown, lengthMax: number): boolean {
   return typeof value !== 'string' || storableText(value).length < lengthMax;
@@ -81,13 +98,21 @@ export function isSortText(value: unknown): value is string {
   return typeof value === 'string' && /^[0-7][^\0]*$/su.test(value);
 }
 
-const bytes = Buffer.alloc(8);
+function numberOf(kind: string, digits: string): number {
+  if (kind === 'a') return -Infinity;
+  if (kind === 'd') return Infinity;
+  const bytes = Buffer.from(digits, 'hex');
+  return (kind === 'b' ? turned(bytes) : bytes).readDoubleBE();
+}
+
+function turned(bytes: Buffer): Buffer {
+  return bytes.map((byte) => 255 - byte) as Buffer;
+}
 
 function sortNumberOf(value: number): string {
   if (!Number.isFinite(value)) return value < 0 ? 'a' : 'd';
+  const bytes = Buffer.alloc(8);
   // There is no negative zero in JSON.
   bytes.writeDoubleBE(value === 0 ? 0 : value);
-  if (value >= 0) return `c${bytes.toString('hex')}`;
-  for (let at = 0; at < bytes.length; at += 1) bytes[at] = 255 - (bytes[at] ?? 0);
-  return `b${bytes.toString('hex')}`;
+  return value >= 0 ? `c${bytes.toString('hex')}` : `b${turned(bytes).toString('hex')}`;
 }
