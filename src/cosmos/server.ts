@@ -59,18 +59,18 @@ export function cosmosHandler(face: CosmosFace) {
     const activityId = activityIdOf(exchange, face);
     const trail: Trail = { operation: 'Unknown', place: [] };
     let reply: Reply;
-    let counts = true;
     try {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, tokens, exchange, activityId, trail);
     } catch (error) {
-      if (error instanceof Dropped) return exchange.drop();
+      // A client that went away is no failure to count, and one that only says no more than that it
+      // will send nothing else must not take what was left undone for a defect.
+      const isAbandoned = !(error instanceof MayflyError) && exchange.abandoned();
+      if (error instanceof Dropped || isAbandoned) return exchange.drop();
       reply = errorReply(face, exchange, error, activityId, trail);
-      // A client that went away is no failure to count, and nobody reads the answer.
-      counts = error instanceof MayflyError || !exchange.abandoned();
     }
     send(face, exchange, reply, activityId);
-    if (counts) face.metrics.observe(trail.operation, reply.status, took());
+    face.metrics.observe(trail.operation, reply.status, took());
   };
 }
 
@@ -175,8 +175,7 @@ function errorReply(
   { place }: Trail,
 ): Reply {
   const known = error instanceof MayflyError ? error : failure('internal');
-  // A client that went away is no defect.
-  if (known !== error && !exchange.abandoned()) face.report(error, activityId);
+  if (known !== error) face.report(error, activityId);
   const { status, subStatus, wrapped } = known.kind;
   const waitMs = retryAfterMs(known);
   const trailer = `ActivityId: ${activityId}, Mayfly/${face.version}`;
