@@ -136,13 +136,42 @@ function uniqueIndex({ number }: CollectionIndex): IndexDef {
 }
 
 function rulesOf({ keys }: CollectionIndex): readonly IndexRule[] {
-  if (keys.some(({ path }) => path === '$**')) return [{ path: ['d'], below: true, include: true }];
   return keys
     .filter(({ path, kind }) => isOrdered(kind) && path !== WRITTEN_FIELD && path !== '_id')
-    .flatMap(({ path }) => [
-      ...indexedPaths(path).map((each) => ({ path: each, below: false, include: true })),
-      ...(imagePaths(path).length > 0 ? [emptyRule(path)] : []),
-    ]);
+    .flatMap(({ path }) => (isWildcard(path) ? wildcardRules(path) : fieldRules(path)));
+}
+
+function fieldRules(path: string): readonly IndexRule[] {
+  return [
+    ...indexedPaths(path).map((each) => ({ path: each, below: false, include: true })),
+    ...(imagePaths(path).length > 0 ? [emptyRule(path)] : []),
+  ];
+}
+
+export function isWildcard(path: string): boolean {
+  return path === '$**' || path.endsWith('.$**');
+}
+
+/** What a wildcard stands below; empty for all of the document. */
+export function wildcardStart(path: string): string {
+  return path.slice(0, -'.$**'.length);
+}
+
+/** Everything below a field, and what tells whether there are arrays on the way to it. */
+function wildcardRules(path: string): readonly IndexRule[] {
+  const start = wildcardStart(path);
+  if (start === '') return [{ path: ['d'], below: true, include: true }];
+  return indexedPaths(start)
+    .filter((each) => each.at(-1) !== null)
+    .map((each) => ({
+      path: each,
+      below: namesOf(each) === namesOf(plainPath(start)),
+      include: true,
+    }));
+}
+
+function namesOf(path: IndexPath): number {
+  return path.filter((step) => step !== null).length;
 }
 
 /** Which documents have an empty array there; for those that have none nothing is noted. */
@@ -167,6 +196,7 @@ const COMPOSITE_PATHS_MAX = 8;
 
 function compositeOf({ keys }: CollectionIndex): readonly CompositeIndex[] {
   if (keys.length < 2 || keys.length > COMPOSITE_PATHS_MAX) return [];
+  if (keys.some(({ path }) => isWildcard(path))) return [];
   if (!keys.every(({ path, kind }) => (kind === 1 || kind === -1) && imagePaths(path).length > 0)) {
     return [];
   }

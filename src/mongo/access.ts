@@ -1,7 +1,13 @@
 // How the documents that a filter asks for are found: by id, by an index, or one after the other.
 // Whatever an index says is asked again of the document, so it may say too much and never too
 // little.
-import { type CollectionIndex, emptyPath, imagePaths } from '../catalog/collection-definition.js';
+import {
+  type CollectionIndex,
+  emptyPath,
+  imagePaths,
+  isWildcard,
+  wildcardStart,
+} from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { ONE_PLACE } from '../documents/collection-write.js';
 import {
@@ -359,12 +365,17 @@ function isKnown({ collection, only }: Finding, path: string): boolean {
 }
 
 function covers(indexed: string, path: string): boolean {
-  return indexed === path || indexed === '$**';
+  if (!isWildcard(indexed)) return indexed === path;
+  const start = wildcardStart(indexed);
+  return start === '' || path === start || path.startsWith(`${start}.`);
 }
 
-/** What is hidden is kept, and not used. */
+/** What is hidden is kept, and not used; others than these have no values in order. */
 function usable({ definition }: StoredCollection): readonly CollectionIndex[] {
-  return definition.indexes.filter(({ hidden }) => !hidden);
+  return definition.indexes.filter(
+    ({ hidden, keys }) =>
+      !hidden && keys.every(({ kind }) => typeof kind === 'number' || kind === 'hashed'),
+  );
 }
 
 function pathsOf({ definition }: StoredCollection, name: string): readonly string[] {

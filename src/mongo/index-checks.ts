@@ -1,6 +1,6 @@
 // What an index cannot have refuses the write: two arrays in one key, places that are none, arrays
 // where there is one hash.
-import type { CollectionIndex } from '../catalog/collection-definition.js';
+import { type CollectionIndex, isWildcard } from '../catalog/collection-definition.js';
 import { shapeOf } from '../mql/geometry.js';
 import { valueAt } from '../mql/row.js';
 import { decodeDocument } from '../value/bson/read.js';
@@ -14,7 +14,7 @@ type Check = (document: Bytes) => unknown;
 /** Each throws what the client is told; none where the index takes every document. */
 export function indexChecks({ keys, unique }: Omit<CollectionIndex, 'number'>): readonly Check[] {
   const checks: Check[] = [];
-  const plain = keys.filter(({ path, kind }) => typeof kind === 'number' && path !== '$**');
+  const plain = keys.filter(({ path, kind }) => typeof kind === 'number' && !isWildcard(path));
   if (plain.length > 1 && !unique) checks.push(indexKeys(plain.map(({ path }) => path)));
   for (const { path, kind } of keys) {
     if (kind === '2dsphere') checks.push((document) => checkPlaces(document, path));

@@ -2,6 +2,7 @@
 import {
   type CollectionIndex,
   type IndexKey,
+  isWildcard,
   WRITTEN_FIELD,
 } from '../catalog/collection-definition.js';
 import { compileFilter } from '../mql/filter/filter.js';
@@ -42,7 +43,7 @@ const READ: readonly string[] = [
 export function readIndex(given: Document): IndexSpec {
   const key = asDocument(given.get('key'), 'createIndexes.indexes.key');
   if (!key) throw lacking('key', given);
-  const keys = readKeys(key, given);
+  const keys = readKeys(key);
   const name = readName(given);
   for (const option of given.keys()) {
     if ([...LISTED, ...SILENT, ...READ].includes(option)) continue;
@@ -163,22 +164,19 @@ export function checkSeconds(value: number, isOfWrites: boolean, given: Document
   return seconds;
 }
 
-function readKeys(key: Document, given: Document): readonly IndexKey[] {
+function readKeys(key: Document): readonly IndexKey[] {
   if (key.size === 0) throw cannot('Index keys cannot be empty.');
   if (key.size > FIELDS_MAX) throw cannot(`Index key contains over ${FIELDS_MAX} fields`);
   return [...key].map(([path, value]) => ({
-    path: checkPath(path, given),
+    path: checkPath(path),
     kind: readKind(value, key),
   }));
 }
 
-function checkPath(path: string, given: Document): string {
+function checkPath(path: string): string {
   const names = path.split('.');
-  const isWildcard = path === '$**' || path.endsWith('.$**');
-  if (isWildcard && path !== '$**') {
-    throw cannot(`Wildcard indexes below a path are not supported: ${showValue(given)}`);
-  }
-  if (!isWildcard && names.some((name) => name === '' || name.startsWith('$'))) {
+  const plain = isWildcard(path) ? names.slice(0, -1) : names;
+  if (plain.some((name) => name === '' || name.startsWith('$'))) {
     throw cannot(`Index key contains an illegal field name: '${path}'`);
   }
   return path;
@@ -235,7 +233,7 @@ function readSeconds(given: Document, keys: readonly IndexKey[]): number | undef
       `TTL indexes are single-field indexes, compound indexes do not support TTL. Index spec: ${showValue(given)}`,
     );
   }
-  if (first?.path === '$**' || typeof first?.kind === 'string') {
+  if (first && (isWildcard(first.path) || typeof first.kind === 'string')) {
     throw cannot(
       `Index type '${first.kind}' does not support TTL. Index spec: ${showValue(given)}`,
     );
@@ -279,7 +277,7 @@ function isAllowedInPartial(node: Node): boolean {
 
 /** A setting that would not act is refused. */
 function checkKinds(given: Document, keys: readonly IndexKey[], unique: boolean): void {
-  const special = keys.find(({ kind, path }) => typeof kind === 'string' || path === '$**');
+  const special = keys.find(({ kind, path }) => typeof kind === 'string' || isWildcard(path));
   if (unique && special) {
     throw cannot(`Index type '${special.kind}' does not support the unique option`);
   }

@@ -3,7 +3,7 @@
 import type { StoredCollection } from '../catalog/collections.js';
 import type { Item } from '../engine/engine.js';
 import type { Projection } from '../mql/projection/project.js';
-import { Row } from '../mql/row.js';
+import { Row, type RowMeta } from '../mql/row.js';
 import type { Sort } from '../mql/sort.js';
 import type { Instant } from '../time/instant.js';
 import type { Bytes } from '../value/bson/value.js';
@@ -36,11 +36,12 @@ export async function rowsOf(
   call: Call,
   question: Question,
   window: Window,
-  { sort, projection }: Shaping,
+  shaping: Shaping,
   access?: Access,
   examined?: Examined,
 ): Promise<Source> {
   const { collection } = question;
+  const { sort } = shaping;
   if (!collection) return NO_ROWS;
   const way = access ?? (await accessOf(call, question, sort));
   const limit = window.limit === 0 ? Number.MAX_SAFE_INTEGER : window.limit;
@@ -52,7 +53,7 @@ export async function rowsOf(
   const started = isBackwards ? backwards(found) : found;
   const ordered = byHand ? sorted(started, byHand, wanted) : started;
   const isLive = (item: Item, at: Instant) => isStillLive(call.mongo, collection, item, at);
-  return new ItemRows(ordered, { skip: window.skip, limit }, isLive, projection);
+  return new ItemRows(ordered, { skip: window.skip, limit }, isLive, shaping);
 }
 
 /** Whether documents come in another order than they are read in. */
@@ -101,6 +102,7 @@ function sortKeys(sort: Sort | undefined): readonly SortKey[] {
 class ItemRows implements Source {
   readonly #batches: AsyncGenerator<readonly Item[]>;
   readonly #isLive: (item: Item, at: Instant) => boolean;
+  readonly #sort: Sort | undefined;
   readonly #projection: Projection | undefined;
   #toSkip: number;
   #left: number;
@@ -112,8 +114,9 @@ class ItemRows implements Source {
     batches: AsyncGenerator<readonly Item[]>,
     { skip, limit }: Window,
     isLive: (item: Item, at: Instant) => boolean,
-    projection: Projection | undefined,
+    { sort, projection }: Shaping,
   ) {
+    this.#sort = sort;
     this.#projection = projection;
     this.#batches = batches;
     this.#toSkip = skip;
@@ -127,7 +130,7 @@ class ItemRows implements Source {
     while (rows.length < room.rows && this.#left > 0) {
       const item = this.#peek(at) ?? (await this.#pull(at));
       if (!item) break;
-      const document = this.#shaped(bsonOf(item.doc.bytes));
+      const document = this.#shaped(item);
       bytes += document.length + PLACE_BYTES;
       if (bytes > room.bytes && rows.length > 0) break;
       this.#passed += 1;
@@ -142,8 +145,18 @@ class ItemRows implements Source {
     return this.#left <= 0 || !(this.#peek(at) ?? (await this.#pull(at)));
   }
 
-  #shaped(document: Bytes): Bytes {
-    return this.#projection ? this.#projection.apply(Row.ofBytes(document)).bytes : document;
+  #shaped({ doc, serial }: Item): Bytes {
+    const document = bsonOf(doc.bytes);
+    if (!this.#projection) return document;
+    const sort = this.#sort;
+    const meta = {
+      // Few ask for it.
+      get sortKey() {
+        return sort?.keys(document);
+      },
+      recordId: BigInt(serial),
+    };
+    return this.#projection.apply(Row.ofBytes(document, meta as RowMeta)).bytes;
   }
 
   /** The next one that waits and is alive, if there is one. */

@@ -53,6 +53,10 @@ export interface RowMeta {
   readonly textScore?: number;
   readonly geoDistance?: number;
   readonly geoPoint?: Value;
+  /** What it was sorted by, where that is told. */
+  readonly sortKey?: Value;
+  /** The number of the document in its collection. */
+  readonly recordId?: bigint;
 }
 const NO_META: RowMeta = {};
 

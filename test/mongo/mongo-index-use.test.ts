@@ -247,3 +247,43 @@ test('the first of an order is changed without looking at the others', async () 
   }
   assert.deepEqual(taken, [0, 59, 1, 58]);
 });
+
+test('a wildcard below a path serves what is there, and nothing beside it', async () => {
+  const wild = server.collection();
+  await wild.createIndex({ 'a.b.$**': 1 });
+  await wild.insertMany(
+    Array.from({ length: 80 }, (_, _id) => ({
+      _id,
+      a: _id % 2 === 0 ? { b: { x: _id, y: [{ z: _id }] } } : [{ b: { x: _id } }, { b: [_id] }],
+      c: _id,
+    })),
+  );
+  const cases: readonly (readonly [Any, number, boolean])[] = [
+    [{ 'a.b.x': 4 }, 1, true],
+    [{ 'a.b.x': { $gte: 70 } }, 10, true],
+    [{ 'a.b.y.z': 8 }, 1, true],
+    [{ 'a.b': 9 }, 1, true],
+    [{ a: 4 }, 0, false],
+    [{ c: 4 }, 1, false],
+    [{ 'a.b.x': { $exists: false } }, 0, false],
+  ];
+  for (const [filter, found, isUsed] of cases) {
+    const answer = await wild.find(filter).explain('executionStats');
+    const stages = stagesOf(answer.queryPlanner.winningPlan).map(({ stage }) => stage);
+    const what = `${JSON.stringify(filter)}: ${stages.join()}`;
+    assert.equal(answer.executionStats.nReturned, found, what);
+    assert.equal(stages.includes('IXSCAN'), isUsed, what);
+    if (isUsed) assert.equal(answer.executionStats.totalDocsExamined, found, what);
+  }
+});
+
+test('$meta tells what rows were sorted by, and their numbers', async () => {
+  const [first, second] = await collection
+    .find({ n: { $in: [3, 4] } })
+    .sort({ group: -1, n: 1 })
+    .project({ key: { $meta: 'sortKey' }, record: { $meta: 'recordId' }, n: 1 })
+    .toArray();
+  assert.deepEqual(first?.key, [4, 4]);
+  assert.deepEqual(second?.key, [3, 3]);
+  assert.ok(first?.record > second?.record);
+});

@@ -1,5 +1,6 @@
 // explain: which index a command would use, and on demand what it does when it runs.
 
+import { isWildcard } from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
 import { compileFilter } from '../../mql/filter/filter.js';
 import { leadingMatch, leadingSort } from '../../mql/pipeline/leading.js';
@@ -208,7 +209,7 @@ function indexScan(collection: StoredCollection, scanned: IndexScan): Document {
   const paths = isDocument(key) ? [...key.keys()] : [];
   const shown: Document = new Map();
   // A wildcard stands for the paths that were asked for.
-  for (const path of paths.includes('$**') ? bounds.keys() : paths) {
+  for (const path of paths.some(isWildcard) ? bounds.keys() : paths) {
     const intervals = bounds.get(path) ?? [ALL];
     shown.set(
       path,

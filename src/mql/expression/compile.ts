@@ -6,6 +6,7 @@ import {
   isArray,
   isDocument,
   Singleton,
+  Timestamp,
   type Value,
 } from '../../value/bson/value.js';
 import { mongoFailure, mongoLocation } from '../../value/mongo-errors.js';
@@ -212,6 +213,8 @@ function variable(
       return constant(undefined);
     case 'NOW':
       return constant(new DateTime(language.now));
+    case 'CLUSTER_TIME':
+      return constant(new Timestamp(Math.floor(language.now / 1000), 1));
     case 'DESCEND':
     case 'PRUNE':
     case 'KEEP':

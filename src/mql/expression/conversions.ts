@@ -28,12 +28,14 @@ import { MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import { isTruthy, typesNamed } from '../filter/elements.js';
 import { type Argument, namedOperands, unary } from './arguments.js';
 import { parseDate } from './date-format.js';
+import { hashedKey } from './hashed-key.js';
 import { constant, type Operator, type Operators } from './scope.js';
 import { isoOf, printedDouble } from './strings.js';
 
 export const conversionOperators: Operators = {
   $type: unary((value) => typeName(typeOf(value))),
   $isNumber: unary((value) => isNumber(value)),
+  $toHashedIndexKey: unary((value) => hashedKey(value)),
   $toBool: to(BsonType.bool),
   $toInt: to(BsonType.int),
   $toLong: to(BsonType.long),

@@ -45,6 +45,10 @@ const rows: readonly Row2[] = [
   ['$$CURRENT.d.e', 7],
   ['$$REMOVE', MISSING],
   ['$$NOW', new Date(1_700_000_000_000)],
+  [{ $toDate: '$$CLUSTER_TIME' }, new Date(1_700_000_000_000)],
+  [{ $toHashedIndexKey: 'string to hash' }, long('763543691661428748')],
+  [{ $eq: [{ $toHashedIndexKey: 1 }, { $toHashedIndexKey: 1.5 }] }, true],
+  [{ $eq: [{ $toHashedIndexKey: { x: [1] } }, { $toHashedIndexKey: { x: [2] } }] }, false],
   [{ $literal: '$a' }, '$a'],
   [
     { x: '$a', y: { z: '$zz' } },

@@ -60,9 +60,9 @@ export const objectOperators: Operators = {
     if (operand === 'textScore') return ({ row }) => row.meta.textScore;
     if (operand === 'geoNearDistance') return ({ row }) => row.meta.geoDistance;
     if (operand === 'geoNearPoint') return ({ row }) => row.meta.geoPoint;
-    if (operand === 'indexKey' || operand === 'recordId' || operand === 'sortKey') {
-      return constant(undefined);
-    }
+    if (operand === 'sortKey') return ({ row }) => row.meta.sortKey;
+    if (operand === 'recordId') return ({ row }) => row.meta.recordId;
+    if (operand === 'indexKey') return constant(undefined);
     throw mongoLocation(17308, `Unsupported argument to $meta: ${String(operand)}`);
   },
   $bsonSize: unary((value) => {

@@ -21,6 +21,7 @@ import { Row, sizeOf } from '../row.js';
 import { compileSort } from '../sort.js';
 import { type Accumulator, compileAccumulator, type MakeAccumulator } from './accumulators.js';
 import { batched, gather, sortWithPauses } from './flow.js';
+import { type Granularity, granularityOf, granularNumber } from './granularity.js';
 import { needDocument } from './simple.js';
 import { sorting } from './sorting.js';
 import type { Rows, Run, Stage, Stages } from './stage.js';
@@ -192,9 +193,8 @@ function autoBucketing(spec: Document, language: Language): Stage {
   if (buckets === undefined || buckets < 1) {
     throw mongoLocation(40243, "The $bucketAuto 'buckets' field must be greater than 0");
   }
-  if (spec.has('granularity')) {
-    throw mongoLocation(40261, "$bucketAuto: 'granularity' is not supported");
-  }
+  const named = spec.get('granularity');
+  const granularity = named === undefined ? undefined : granularityOf(named);
   const outputs = bucketOutputs(spec, language);
   return async function* (input, run) {
     const rows = await gather(input, run, '$bucketAuto');
@@ -205,28 +205,65 @@ function autoBucketing(spec: Document, language: Language): Stage {
       (a, b) => compareBson(a.value, b.value, compareText),
       run,
     );
-    yield* batched(filledBuckets(sorted, buckets, outputs));
+    yield* batched(
+      granularity
+        ? granularBuckets(sorted, buckets, outputs, granularity)
+        : filledBuckets(sorted, buckets, outputs),
+    );
   };
 }
 
-/** Of about the same size; equal values are in one bucket. */
-function filledBuckets(
-  sorted: readonly { readonly row: Row; readonly value: Value }[],
+interface Keyed {
+  readonly row: Row;
+  readonly value: Value;
+}
+
+/** Bounded by numbers of a series; what lies below a bound is in the bucket that ends there. */
+function granularBuckets(
+  sorted: readonly Keyed[],
   buckets: number,
   outputs: Outputs,
+  { roundUp, roundDown }: Granularity,
 ): Row[] {
+  const numbers = sorted.map(({ value }) => granularNumber(value));
+  const size = Math.max(1, Math.round(sorted.length / buckets));
+  const made: Row[] = [];
+  let min = numbers[0] === undefined ? 0 : roundDown(numbers[0]);
+  for (let from = 0; from < sorted.length; ) {
+    let to = made.length === buckets - 1 ? sorted.length : Math.min(sorted.length, from + size);
+    let max = roundUp(numbers[to - 1] as number);
+    const isInside = (number: number) => (max === 0 ? number === 0 : number < max);
+    while (to < sorted.length && isInside(numbers[to] as number)) to++;
+    // A bucket of zeros ends where the next one begins.
+    if (max === 0 && to < sorted.length) max = roundDown(numbers[to] as number);
+    made.push(bucketOf(sorted.slice(from, to), { min, max }, outputs));
+    [min, from] = [max, to];
+  }
+  return made;
+}
+
+function bucketOf(
+  rows: readonly Keyed[],
+  bounds: { readonly min: Value; readonly max: Value },
+  outputs: Outputs,
+): Row {
+  const accumulators = outputs.map(([, make]) => make());
+  for (const { row } of rows) {
+    for (const accumulator of accumulators) accumulator.add(scopeOf(row));
+  }
+  return finished({ id: documentOf(bounds), accumulators }, outputs);
+}
+
+/** Of about the same size; equal values are in one bucket. */
+function filledBuckets(sorted: readonly Keyed[], buckets: number, outputs: Outputs): Row[] {
   const made: Row[] = [];
   const size = Math.max(1, Math.round(sorted.length / buckets));
   for (let from = 0; from < sorted.length; ) {
     let to = made.length === buckets - 1 ? sorted.length : Math.min(sorted.length, from + size);
     while (to < sorted.length && compareBson(sorted[to - 1]?.value, sorted[to]?.value) === 0) to++;
-    const accumulators = outputs.map(([, make]) => make());
-    for (const { row } of sorted.slice(from, to)) {
-      for (const accumulator of accumulators) accumulator.add(scopeOf(row));
-    }
     const min = sorted[from]?.value ?? null;
     const max = (to < sorted.length ? sorted[to] : sorted.at(-1))?.value ?? null;
-    made.push(finished({ id: documentOf({ min, max }), accumulators }, outputs));
+    made.push(bucketOf(sorted.slice(from, to), { min, max }, outputs));
     from = to;
   }
   return made;

@@ -110,6 +110,17 @@ export const pipelineRows: readonly PipelineRow[] = [
       { _id: { min: 3, max: 5 }, count: 2 },
     ],
   ],
+  [
+    [
+      { $bucketAuto: { groupBy: '$qty', buckets: 2, granularity: '1-2-5' } },
+      { $project: { count: 1, min: { $multiply: ['$_id.min', 2] }, max: { $toInt: '$_id.max' } } },
+      { $unset: '_id' },
+    ],
+    [
+      { count: 3, min: double(1), max: 5 },
+      { count: 1, min: double(10), max: 10 },
+    ],
+  ],
   // One row becomes many, or fewer.
   [
     [{ $unwind: '$tags' }, { $project: { tags: 1 } }],
