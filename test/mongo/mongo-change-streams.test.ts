@@ -104,3 +104,31 @@ test('T36: an expired document is a delete when it is purged; a dropped collecti
   await stream.close();
   server.at(0);
 });
+
+test('changes of arrays are told by positions, cuts by the new size, and all of it if shorter', async () => {
+  const collection = server.collection();
+  const stream = collection.watch([], { maxAwaitTimeMS: 200 });
+  await stream.tryNext();
+  await collection.insertOne({ _id: 1, list: [{ k: 1 }, { k: 2 }, 'three'], other: [1, 2] });
+  await stream.next();
+  const change = async (update: Any) => {
+    await collection.updateOne({ _id: 1 }, update);
+    return ((await stream.next()) as Any).updateDescription;
+  };
+  const told = (updatedFields: Any, truncatedArrays: Any[] = [], removedFields: Any[] = []) => ({
+    updatedFields,
+    removedFields,
+    truncatedArrays,
+  });
+  assert.deepEqual(await change({ $push: { list: 4 } }), told({ 'list.3': 4 }));
+  assert.deepEqual(
+    await change({ $set: { 'list.0.k': 5, 'list.1.z': 1 } }),
+    told({ 'list.0.k': 5, 'list.1.z': 1 }),
+  );
+  assert.deepEqual(
+    await change([{ $set: { list: { $slice: ['$list', 2] } } }]),
+    told({}, [{ field: 'list', newSize: 2 }]),
+  );
+  assert.deepEqual(await change({ $set: { other: [3, 4] } }), told({ other: [3, 4] }));
+  await stream.close();
+});

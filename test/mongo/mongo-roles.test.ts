@@ -106,3 +106,24 @@ test('roles of the whole server are granted in admin alone', async () => {
   const { roles } = await database.command({ rolesInfo: 1, showBuiltinRoles: true });
   assert.equal(roles.length, 5);
 });
+
+test('a user of one mechanism is led to it, and may look at the own entry', async () => {
+  const collection = server.collection();
+  await collection.insertOne({});
+  const database = server.client.db(collection.dbName);
+  for (const mechanism of ['SCRAM-SHA-1', 'SCRAM-SHA-256']) {
+    const user = mechanism.slice(-1);
+    await database.command({
+      createUser: user,
+      pwd: 'x',
+      roles: ['read'],
+      mechanisms: [mechanism],
+    });
+    const own = as(user, collection.dbName).db(collection.dbName);
+    const { users } = await own.command({ usersInfo: user });
+    assert.deepEqual(users[0].mechanisms, [mechanism]);
+    assert.equal(await codeOf(own.command({ usersInfo: 1 })), 13);
+  }
+  const nothing = await failureOf(database.command({ updateUser: '1' }));
+  assert.equal(nothing.code, 2);
+});

@@ -291,3 +291,15 @@ test('transfers between two collections by several clients keep the sum', async 
   assert.equal(left.money + right.money, 200);
   assert.equal(await database.collection('log').countDocuments(), 9);
 });
+
+test('indexes of documents that are there are not made in a transaction', async () => {
+  const collection = server.collection();
+  await collection.insertOne({ _id: 1 });
+  await collection.createIndex({ known: 1 });
+  const session = server.client.startSession();
+  session.startTransaction();
+  await collection.createIndex({ known: 1 }, { session });
+  assert.equal(await codeOf(collection.createIndex({ a: 1 }, { session })), 263);
+  await session.endSession();
+  assert.equal((await collection.indexes()).length, 2);
+});

@@ -38,6 +38,9 @@ export async function startLogin(
   const payload = payloadOf(given.get('payload'));
   const first = payload === undefined ? undefined : readClientFirst(payload);
   if (!isMechanism(mechanism) || !first) return undefined;
+  // Somebody who is known by the other mechanism alone is to use that one.
+  const known = mongo.users.mechanismsOf(first.user, database);
+  if (known && !known.includes(mechanism)) return undefined;
   const set = await mongo.users.credentialsOf(mechanism, first.user, database);
   const nonce = Buffer.from(mongo.entropy.bytes(NONCE_BYTES)).toString('base64');
   const conversation = new Conversation(mechanism, first, set, nonce);

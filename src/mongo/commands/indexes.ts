@@ -44,8 +44,23 @@ export async function createIndexes(call: Call): Promise<Reply> {
     throw mongoFailure('BadValue', 'Must specify at least one index to create');
   }
   const there = findCollection(call, call.database, name);
+  if (call.transaction && there) await refuseInTransaction(call, there, specs);
   const collection = there ?? (await collectionFor(call, call.database, name));
   return makeIndexes(call, collection, specs, there === undefined);
+}
+
+/** In a transaction only an empty collection gets indexes. */
+async function refuseInTransaction(
+  { mongo, database }: Call,
+  { definition, engine }: StoredCollection,
+  specs: Parameters<typeof withIndexes>[1],
+): Promise<void> {
+  if (withIndexes(definition, specs).indexes.length === definition.indexes.length) return;
+  if ((await mongo.documents.engine.stats(engine)).items === 0) return;
+  throw mongoFailure(
+    'OperationNotSupportedInTransaction',
+    `Cannot create new indexes on existing collection ${database}.${definition.id} in a multi-document transaction.`,
+  );
 }
 
 export async function makeIndexes(

@@ -131,7 +131,7 @@ export const commands: Readonly<Record<string, Command>> = {
   dropAllUsersFromDatabase: { needs: 'users', run: dropAllUsers },
   grantRolesToUser: { needs: 'users',   run: grantRoles },
   revokeRolesFromUser: { needs: 'users', run: revokeRoles },
-  usersInfo:        { needs: 'users',   run: usersInfo },
+  usersInfo:        { needs: 'login',   run: usersInfo },
   rolesInfo:        { needs: 'users',   run: rolesInfo },
   // of the service
   customAction:     { needs: 'schema',  run: customAction },

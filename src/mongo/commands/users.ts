@@ -14,6 +14,7 @@ import { mongoFailure } from '../../value/mongo-errors.js';
 import { type Role, rolesIn } from '../auth/roles.js';
 import { MECHANISMS, type Mechanism } from '../auth/scram.js';
 import type { User } from '../auth/users.js';
+import { authorize } from '../authorize.js';
 import type { Call, Reply } from '../call.js';
 import {
   arrayOf,
@@ -59,6 +60,9 @@ export async function updateUser(call: Call): Promise<Reply> {
   checkFields(call, USER_FIELDS);
   refuseRestrictions(call);
   const user = call.mongo.users.require(collectionOf(call), call.database);
+  if (!USER_FIELDS.some((name) => call.command.has(name))) {
+    throw mongoFailure('BadValue', 'Must specify at least one field to update in updateUser');
+  }
   const password = textOf(call, 'pwd');
   const roles = rolesOf(call, 'roles');
   const customData = documentOfField(call, 'customData');
@@ -114,6 +118,7 @@ export function usersInfo(call: Call): Reply {
     'showCustomData',
     'filter',
   ]);
+  if (!asked(call).every((wanted) => isOneself(call, wanted))) authorize(call, 'users');
   if (truthOf(call, 'showCredentials')) throw notSupported('usersInfo.showCredentials');
   const { users } = call.mongo;
   const filter = documentOfField(call, 'filter');
@@ -140,6 +145,12 @@ function asked(call: Call): readonly Asked[] {
     return { user: String(value.get('user')), db: String(value.get('db') ?? call.database) };
   };
   return isArray(given) ? given.map(one) : [one(given)];
+}
+
+/** Everybody may look at the own entry. */
+function isOneself({ client: { login } }: Call, wanted: Asked): boolean {
+  if (wanted === 'all' || wanted === 'here') return false;
+  return wanted.user === login?.user && wanted.db === login.database;
 }
 
 function describe(user: User, showsData: boolean): Document {
