@@ -6,7 +6,8 @@ import type { Projection } from '../mql/projection/project.js';
 import { Row, type RowMeta } from '../mql/row.js';
 import type { Sort } from '../mql/sort.js';
 import type { Instant } from '../time/instant.js';
-import type { Bytes } from '../value/bson/value.js';
+import { type Bytes, documentOf } from '../value/bson/value.js';
+import { encodeDocument } from '../value/bson/write.js';
 import { bsonOf } from '../value/bson-image.js';
 import { type Access, accessFor, FULL_SCAN, type SortKey } from './access.js';
 import type { Call } from './call.js';
@@ -30,6 +31,10 @@ export const NO_ROWS: Source = { next: async () => [], isDone: async () => true 
 export interface Shaping {
   readonly sort: Sort | undefined;
   readonly projection: Projection | undefined;
+  /** Instead of a projection, where the keys of the index are asked for. */
+  readonly keys?: ((document: Bytes) => Bytes) | undefined;
+  /** Whether each comes with its number. */
+  readonly recordId?: boolean;
 }
 
 export async function rowsOf(
@@ -102,8 +107,7 @@ function sortKeys(sort: Sort | undefined): readonly SortKey[] {
 class ItemRows implements Source {
   readonly #batches: AsyncGenerator<readonly Item[]>;
   readonly #isLive: (item: Item, at: Instant) => boolean;
-  readonly #sort: Sort | undefined;
-  readonly #projection: Projection | undefined;
+  readonly #shaping: Shaping;
   #toSkip: number;
   #left: number;
   #waiting: readonly Item[] = [];
@@ -114,10 +118,9 @@ class ItemRows implements Source {
     batches: AsyncGenerator<readonly Item[]>,
     { skip, limit }: Window,
     isLive: (item: Item, at: Instant) => boolean,
-    { sort, projection }: Shaping,
+    shaping: Shaping,
   ) {
-    this.#sort = sort;
-    this.#projection = projection;
+    this.#shaping = shaping;
     this.#batches = batches;
     this.#toSkip = skip;
     this.#left = limit;
@@ -146,9 +149,9 @@ class ItemRows implements Source {
   }
 
   #shaped({ doc, serial }: Item): Bytes {
+    const { projection, sort, keys, recordId } = this.#shaping;
     const document = bsonOf(doc.bytes);
-    if (!this.#projection) return document;
-    const sort = this.#sort;
+    if (keys) return keys(document);
     const meta = {
       // Few ask for it.
       get sortKey() {
@@ -156,7 +159,8 @@ class ItemRows implements Source {
       },
       recordId: BigInt(serial),
     };
-    return this.#projection.apply(Row.ofBytes(document, meta as RowMeta)).bytes;
+    const shaped = projection?.apply(Row.ofBytes(document, meta as RowMeta)).bytes ?? document;
+    return recordId ? withRecordId(shaped, serial) : shaped;
   }
 
   /** The next one that waits and is alive, if there is one. */
@@ -181,4 +185,14 @@ class ItemRows implements Source {
     }
     return undefined;
   }
+}
+
+/** The length at the beginning, the field, and the end. */
+function withRecordId(document: Bytes, serial: number): Bytes {
+  const field = encodeDocument(documentOf({ $recordId: BigInt(serial) })).subarray(4);
+  const bytes = Buffer.allocUnsafe(document.length - 1 + field.length);
+  bytes.set(document, 0);
+  bytes.set(field, document.length - 1);
+  bytes.writeInt32LE(bytes.length, 0);
+  return bytes;
 }

@@ -251,3 +251,42 @@ test('an index over places has places, and a hashed one no arrays', async () => 
   await filled.insertOne({ at: 'here' });
   assert.equal(await codeOf(filled.createIndex({ at: '2dsphere' })), 16755);
 });
+
+test('bounds of keys, keys instead of documents, and numbers of documents', async () => {
+  const collection = server.collection();
+  await collection.insertMany([
+    { _id: 1, a: 5, b: 1 },
+    { _id: 2, a: 1, b: 9 },
+    { _id: 3, a: 3, b: 2 },
+    { _id: 4, a: 3, b: 7 },
+    { _id: 5, a: 'text' },
+    { _id: 6, a: [0, 4], b: 0 },
+  ]);
+  await collection.createIndex({ a: 1, b: -1 });
+  const hint = { a: 1, b: -1 };
+  const between = async (options: Any) =>
+    (await collection.find({}, { hint, ...options }).toArray()).map(({ _id }) => _id);
+  assert.deepEqual(await between({ min: { a: 3, b: 5 }, max: { a: 5, b: 1 } }), [6, 3]);
+  assert.deepEqual(await between({ max: { a: 3, b: 2 } }), [6, 2, 4]);
+  assert.deepEqual(await between({ min: { a: 5, b: 1 }, sort: { _id: -1 } }), [5, 1]);
+  const code = (options: Any) => codeOf(collection.find({}, options).toArray());
+  assert.equal(await code({ min: { a: 1, b: 1 } }), 51173);
+  assert.equal(await code({ min: { b: 1, a: 1 }, hint }), 51174);
+  assert.equal(await code({ min: { a: 2, b: 1 }, max: { a: 2, b: 1 }, hint }), 51175);
+  const found = collection.find({ a: 3 }, { hint, returnKey: true });
+  const keys = await found.sort({ b: -1 }).toArray();
+  assert.deepEqual(keys, [
+    { a: 3, b: 7 },
+    { a: 3, b: 2 },
+  ]);
+  assert.deepEqual(await collection.findOne({ z: null }, { returnKey: true }), {});
+  const numbered = await collection
+    .find({}, { showRecordId: true, projection: { b: 1 } })
+    .toArray();
+  const numbers = numbered.map(({ $recordId }) => $recordId);
+  assert.deepEqual(
+    numbers,
+    [...new Set(numbers)].sort((x, y) => x - y),
+  );
+  assert.equal(numbers.length, 6);
+});

@@ -14,7 +14,7 @@ import {
 import { bsonOf } from '../../value/bson-image.js';
 import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
-import type { Opened } from '../cursors.js';
+import type { Opened, Source } from '../cursors.js';
 import {
   arrayOf,
   asInteger,
@@ -26,10 +26,11 @@ import {
   textOf,
   truthOf,
 } from '../fields.js';
+import { keysOnly, withBounds } from '../key-bounds.js';
 import { findCollection } from '../namespace.js';
-import { namespaceOf, questionOf, shapingOf } from '../question.js';
+import { namespaceOf, type Question, questionOf, shapingOf } from '../question.js';
 import { cursorReply } from '../reply.js';
-import { rowsOf } from '../rows.js';
+import { accessOf, rowsOf, type Shaping, type Window } from '../rows.js';
 import { sessionOf } from '../session-id.js';
 
 const FIND_FIELDS: ReadonlySet<string> = new Set([
@@ -47,15 +48,11 @@ export function find(call: Call): Promise<Reply> {
 async function findMany(call: Call): Promise<Reply> {
   checkFields(call, FIND_FIELDS);
   refuseTailing(call);
-  for (const name of ['returnKey', 'showRecordId']) refuseIfSet(call, name);
-  for (const name of ['max', 'min']) {
-    if (call.command.has(name)) throw notSupported(`find.${name}`);
-  }
-  const question = questionOf(call, collectionOf(call), 'filter');
+  const asked = questionOf(call, collectionOf(call), 'filter');
   const limit = countOf(call, 'limit') ?? 0;
-  const shaping = shapingOf(call, question, 'projection');
+  const { question, shaping } = withBounds(call, asked, shapingOf(call, asked, 'projection'));
   const skip = countOf(call, 'skip') ?? 0;
-  const rows = await rowsOf(call, question, { skip, limit }, shaping);
+  const rows = await foundRows(call, question, { skip, limit }, shaping);
   const namespace = namespaceOf(call, question.name);
   const batch = await call.mongo.cursors.begin(
     {
@@ -71,6 +68,28 @@ async function findMany(call: Call): Promise<Reply> {
     truthOf(call, 'singleBatch'),
   );
   return cursorReply(batch, namespace, 'firstBatch');
+}
+
+function foundRows(
+  call: Call,
+  question: Question,
+  window: Window,
+  shaping: Shaping,
+): Promise<Source> {
+  const recordId = truthOf(call, 'showRecordId');
+  if (!truthOf(call, 'returnKey')) return rowsOf(call, question, window, { ...shaping, recordId });
+  return keysOfRows(call, question, window, { ...shaping, recordId });
+}
+
+async function keysOfRows(
+  call: Call,
+  question: Question,
+  window: Window,
+  shaping: Shaping,
+): Promise<Source> {
+  const access = await accessOf(call, question, shaping.sort);
+  const keys = keysOnly(question.collection, access.index);
+  return rowsOf(call, question, window, { ...shaping, keys }, access);
 }
 
 /** Fields beside which a find by `_id` is a point read. */
@@ -197,10 +216,6 @@ function refuseTailing(call: Call): void {
   if (truthOf(call, 'awaitData')) {
     throw mongoFailure('FailedToParse', "Cannot set 'awaitData' without also setting 'tailable'");
   }
-}
-
-function refuseIfSet(call: Call, name: string): void {
-  if (truthOf(call, name)) throw notSupported(`find.${name}`);
 }
 
 export function notSupported(what: string): MongoError {
