@@ -106,7 +106,7 @@ export function scriptResource(script: Belonging<ScriptKind>) {
 }
 
 /** Autoscale shows where it stands. */
-export function offerResource(offer: Offer, perSecond: number) {
+export function offerResource(offer: Offer, perSecond: number, mostStoredBytes: number) {
   const rid = offerRid(offer);
   const { throughput, database, container } = offer;
   const owner = container === undefined ? undefined : { database, serial: container };
@@ -127,7 +127,7 @@ export function offerResource(offer: Offer, perSecond: number) {
       offerIsRUPerMinuteThroughputEnabled: false,
       offerMinimumThroughputParameters: {
         maxThroughputEverProvisioned: offer.highestEver,
-        maxConsumedStorageEverInKB: 0,
+        maxConsumedStorageEverInKB: Math.ceil(mostStoredBytes / 1024),
       },
       ...(throughput.kind === 'manual' ? {} : { offerAutopilotSettings: autopilot(throughput) }),
     },

@@ -43,6 +43,8 @@ interface Account {
 interface Budget {
   readonly buckets: Map<number, Bucket>;
   readonly peak: Peak;
+  /** The most bytes that were stored whenever somebody looked. */
+  mostStored: number;
 }
 
 export class Budgets implements Leftover {
@@ -140,6 +142,13 @@ export class Budgets implements Leftover {
     return Math.min(ceiling, Math.max(ceiling / 10, used));
   }
 
+  /** The most that was stored under an offer, as far as was seen since the start. */
+  mostStored(offer: Offer, bytes: number): number {
+    const budget = this.#budgetOf(offer.serial);
+    budget.mostStored = Math.max(budget.mostStored, bytes);
+    return budget.mostStored;
+  }
+
   // T16: the purge lives on what requests leave over
 
   rows(id: string, rowsMax: number): number {
@@ -190,7 +199,7 @@ export class Budgets implements Leftover {
     if (known) return known;
     const owners = [...(this.#catalog?.offers() ?? []), ...this.#all()];
     prune(this.#budgets, new Set(owners.map((each) => each.serial)));
-    const budget = { buckets: new Map<number, Bucket>(), peak: new Peak() };
+    const budget = { buckets: new Map<number, Bucket>(), peak: new Peak(), mostStored: 0 };
     this.#budgets.set(serial, budget);
     return budget;
   }

@@ -44,6 +44,23 @@ test('a container for which nobody asks gets 400 request units', async () => {
   });
 });
 
+test('the most that was stored is told, also when it is less again', async () => {
+  const home = (await database()).id;
+  const { _self: self } = await containerIn(home, 'c');
+  const stored = async () => {
+    const { offerMinimumThroughputParameters: told } = contentOf(await offerOf(self));
+    return Number((told as Json).maxConsumedStorageEverInKB);
+  };
+  const docs = `/dbs/${home}/colls/c/docs`;
+  const headers = { 'x-ms-documentdb-partitionkey': '["p"]' };
+  const body = { id: '1', pk: 'p', text: 'x'.repeat(5000) };
+  ok(await server.send('POST', docs, { body, headers }), 201);
+  const most = await stored();
+  assert.ok(most >= 5 && most < 10, String(most));
+  ok(await server.send('DELETE', `${docs}/1`, { headers }), 204);
+  assert.equal(await stored(), most);
+});
+
 test('manual throughput is what the header says', async () => {
   const { _self: self } = await container({ [MANUAL]: '1200' });
   assert.equal(contentOf(await offerOf(self)).offerThroughput, 1200);

@@ -4,11 +4,12 @@ import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { stopwatch } from '../../time/clock.js';
 import { ownerDatabase } from '../find.js';
 import { shownContainer } from '../legacy.js';
+import { offerView } from '../offer-view.js';
 import { askedMetrics, metricsHeaders } from '../query-metrics.js';
 import { lowerQuery, parseQueryBody } from '../query-request.js';
 import { chargeText, type Reply, rowsBody } from '../reply.js';
 import { type CosmosRequest, pageOf } from '../request.js';
-import { databaseResource, offerResource } from '../resources.js';
+import { databaseResource } from '../resources.js';
 import { databaseRid } from '../rid.js';
 
 export function queryDatabases(request: CosmosRequest): Promise<Reply> {
@@ -23,9 +24,9 @@ export function queryContainers(request: CosmosRequest): Promise<Reply> {
   return queryResources(request, 'DocumentCollections', rid, resources);
 }
 
-export function queryOffers(request: CosmosRequest): Promise<Reply> {
-  const { catalog, budgets } = request;
-  const resources = catalog.offers().map((offer) => offerResource(offer, budgets.scaledTo(offer)));
+export async function queryOffers(request: CosmosRequest): Promise<Reply> {
+  const offers = request.catalog.offers();
+  const resources = await Promise.all(offers.map((offer) => offerView(request, offer)));
   return queryResources(request, 'Offers', '', resources);
 }
 

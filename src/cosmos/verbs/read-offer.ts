@@ -1,13 +1,13 @@
 // GET /offers/{rid}
 import { DEFINITION_READ_CHARGE } from '../../throughput/charges.js';
 import { findOffer } from '../find.js';
+import { offerView } from '../offer-view.js';
 import { type Reply, resourceReply } from '../reply.js';
 import type { CosmosRequest } from '../request.js';
-import { offerResource } from '../resources.js';
 import { offerHeaders } from './replace-offer.js';
 
 export async function readOffer(request: CosmosRequest): Promise<Reply> {
   const offer = findOffer(request);
-  const resource = offerResource(offer, request.budgets.scaledTo(offer));
+  const resource = await offerView(request, offer);
   return resourceReply(200, DEFINITION_READ_CHARGE, resource, await offerHeaders(request, offer));
 }

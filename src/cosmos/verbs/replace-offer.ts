@@ -1,6 +1,6 @@
 // PUT /offers/{rid}: changes provisioned throughput, or its kind.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Offer, StoredContainer } from '../../catalog/resources.js';
+import type { Offer } from '../../catalog/resources.js';
 import {
   autoscale,
   ceilingOf,
@@ -8,15 +8,14 @@ import {
   minimumOf,
   type Throughput,
 } from '../../catalog/throughput.js';
-import { whileThere } from '../../documents/documents.js';
 import { DEFINITION_WRITE_CHARGE } from '../../throughput/charges.js';
 import { failure } from '../../value/errors.js';
 import { parseObject } from '../../value/json.js';
 import { checkMatch } from '../conditions.js';
 import { findOffer } from '../find.js';
+import { offerView, storedBytes } from '../offer-view.js';
 import { type Reply, resourceReply } from '../reply.js';
 import { type CosmosRequest, flag } from '../request.js';
-import { offerResource } from '../resources.js';
 import { offerRid } from '../rid.js';
 
 const TO_AUTOSCALE = 'x-ms-cosmos-migrate-offer-to-autopilot';
@@ -31,7 +30,7 @@ export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
     if (body === undefined || body === address) continue;
     throw failure('idChanged', { body: JSON.stringify(body), address });
   }
-  const { catalog, budgets, at, headers } = request;
+  const { catalog, at, headers } = request;
   const bytes = await storedBytes(request, offer);
   const decide = (current: Offer) => {
     checkMatch(headers, current.etag);
@@ -41,7 +40,7 @@ export async function replaceOffer(request: CosmosRequest): Promise<Reply> {
   return resourceReply(
     200,
     DEFINITION_WRITE_CHARGE,
-    offerResource(replaced, budgets.scaledTo(replaced)),
+    await offerView(request, replaced),
     await offerHeaders(request, replaced),
   );
 }
@@ -50,17 +49,6 @@ export async function offerHeaders(request: CosmosRequest, offer: Offer): Promis
   const { throughput, highestEver } = offer;
   const least = minimumOf(throughput.kind, highestEver, await storedBytes(request, offer));
   return ['x-ms-cosmos-min-throughput', String(least), 'x-ms-offer-replace-pending', 'false'];
-}
-
-/** What is kept in all containers that use the offer. */
-async function storedBytes({ catalog, documents }: CosmosRequest, offer: Offer): Promise<number> {
-  const isUsing = (each: StoredContainer) => catalog.offerFor(each)?.serial === offer.serial;
-  const using = catalog.allContainers().filter(isUsing);
-  const sizes = using.map(async (container) => {
-    const { bytes } = await whileThere(container, documents.engine.stats(container.engine));
-    return bytes;
-  });
-  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
 interface Content {
