@@ -78,6 +78,15 @@ export function replace(id: string, more: object): Change {
   };
 }
 
+/** One that fails in a way that is not foreseen. */
+export const BOOM: Change = {
+  kind: 'update',
+  id: 'boom',
+  decide: () => {
+    throw new RangeError('boom');
+  },
+};
+
 export function remove(id: string): Change {
   return { kind: 'delete', id, ifEtag: undefined };
 }

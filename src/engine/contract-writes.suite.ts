@@ -4,6 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { cosmosRules } from '../time/expiry.js';
 import type { PartitionKey } from '../value/partition-key.js';
 import {
+  BOOM,
   containerNamed,
   draftOf,
   type Fixture,
@@ -112,16 +113,9 @@ export function describeWrites(f: Fixture): void {
       assert.equal((await f.engine.stats(f.box)).items, 2);
     });
     test('what decide throws undoes its call and nobody else', async () => {
-      const boom: Change = {
-        kind: 'update',
-        id: 'boom',
-        decide: () => {
-          throw new RangeError('boom');
-        },
-      };
       const results = await Promise.allSettled([
         f.put('before'),
-        f.engine.commit(f.box, [{ partition: ['a'], changes: [insert('1'), boom] }], NOW),
+        f.engine.commit(f.box, [{ partition: ['a'], changes: [insert('1'), BOOM] }], NOW),
         f.put('after'),
       ]);
       assert.deepEqual(
@@ -133,7 +127,7 @@ export function describeWrites(f: Fixture): void {
       const before = await f.engine.stats(f.box);
       const calls = [
         { partition: ['a'], changes: [insert('2')] },
-        { partition: ['a'], changes: [boom] },
+        { partition: ['a'], changes: [BOOM] },
       ];
       await assert.rejects(f.engine.commit(f.box, calls, NOW), /boom/);
       assert.deepEqual(await f.engine.stats(f.box), before);

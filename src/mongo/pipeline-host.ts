@@ -54,9 +54,14 @@ export function pipelineHost(
       }
       return seenDocuments(other, name, filter ? [documentOf({ $match: filter })] : [], now);
     },
-    replace: (namespace, documents) =>
-      replaceAll(placed(call, namespace, 'write'), namespace, documents),
-    merge: (merge, documents) => mergeAll(placed(call, merge.into, 'write'), merge, documents),
+    replace: async (namespace, documents) => {
+      checkOutside(call, '$out');
+      await replaceAll(placed(call, namespace, 'write'), namespace, documents);
+    },
+    merge: async (merge, documents) => {
+      checkOutside(call, '$merge');
+      await mergeAll(placed(call, merge.into, 'write'), merge, documents);
+    },
     statistics: (stage, operand) => statistics(call, collection, stage, operand),
     geoPath: () => geoPath(collection),
   };
@@ -77,6 +82,14 @@ export async function* seenDocuments(
   const wanted = { collection, name: seen.name, filter: leadingMatch(stages) };
   const input = documentsOf(call, wanted, now);
   for await (const batch of pipeline.run(input)) yield batch.map((row) => row.bytes);
+}
+
+function checkOutside({ transaction }: Call, stage: string): void {
+  if (!transaction) return;
+  throw mongoFailure(
+    'OperationNotSupportedInTransaction',
+    `${stage} cannot be used in a transaction`,
+  );
 }
 
 /** The same call, as if it were given to that database; its hint is for its own collection. */

@@ -132,6 +132,9 @@ test('unique indexes hold at the statement; other commands are refused by name',
       11000,
     ],
     ['update', () => a.updateOne({ _id: 9 }, { $set: { u: 1 } }, { session, upsert: true }), 11000],
+    ['$merge', () => a.aggregate([{ $merge: 'z' }], { session }).toArray(), 263],
+    ['$out', () => a.aggregate([{ $out: 'z' }], { session }).toArray(), 263],
+    ['index', () => a.createIndex({ late: 1 }, { session }), 263],
     ['command', () => database.command({ listCollections: 1 }, { session }), 263],
   ];
   for (const [what, work, code] of rows) {
