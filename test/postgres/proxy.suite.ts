@@ -25,6 +25,19 @@ export class CuttingProxy {
     return { proxy, url: url.href };
   }
 
+  /** Cuts in short intervals while the work goes on, until there was something to cut. */
+  async while(cut: Cut, work: () => Promise<void>): Promise<void> {
+    const flicker = setInterval(() => {
+      this.cut = this.cut === 'never' ? cut : 'never';
+    }, 25);
+    try {
+      await work();
+    } finally {
+      clearInterval(flicker);
+      this.cut = 'never';
+    }
+  }
+
   async close(): Promise<void> {
     for (const socket of this.#sockets) socket.destroy();
     await new Promise((resolve) => this.#server.close(resolve));

@@ -57,11 +57,14 @@ export class Containers {
   async create(container: Container): Promise<void> {
     const { id } = container;
     const { newBucket, distribute } = this.#dialect;
+    const definition = JSON.stringify(container);
+    let isTried = false;
     await this.#define(async (lease) => {
       await lease.query(sql`lock table ${this.#schema.container} in share row exclusive mode`);
-      const { rows } = await lease.query(
-        sql`select from ${this.#schema.container} where id = ${id}`,
-      );
+      const { rows } = await lease.query(sql`select definition = ${definition}::jsonb
+        from ${this.#schema.container} where id = ${id}`);
+      // Made by the try before, whose answer was lost.
+      if (isTried && rows[0]?.[0] === true) return;
       if (rows.length > 0) throw new Error(`the engine has '${id}' already`);
       const bucket = await newBucket(lease, this.#schema);
       for (const statement of [
@@ -75,10 +78,11 @@ export class Containers {
         await lease.query(statement);
       }
       await lease.query(sql`insert into ${this.#schema.container}(id, bucket, definition)
-        values (${id}, ${bucket}, ${JSON.stringify(container)})`);
+        values (${id}, ${bucket}, ${definition})`);
       await lease.query(sql`insert into ${this.#schema.head}
         (bucket, id, lsn, serial, items, bytes, writers, retention)
         values (${bucket}, ${id}, 0, 1, 0, 0, '{}', ${container.retentionMs ?? null})`);
+      isTried = true;
     });
   }
 
