@@ -2,12 +2,14 @@
 // only one gets it.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { MongoClient } from 'mongodb';
 import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
 import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
 import { start } from '../../src/main.js';
 import { systemClock, VirtualClock } from '../../src/time/clock.js';
 import { systemEntropy } from '../../src/time/entropy.js';
 import { NOON, ok, Server } from '../conformance/support.suite.js';
+import type { Any } from '../mongo/support.suite.js';
 
 const SERVERS = 3;
 const cluster = await openCluster();
@@ -17,13 +19,15 @@ const servers = await Promise.all(
     const clock = new VirtualClock();
     clock.freeze();
     clock.set(NOON);
-    return new Server(await start({ clock, store }), clock);
+    return new Server(await start({ clock, store, mongoPort: 0 }), clock);
   }),
 );
 after(async () => {
+  for (const client of clients) await client.close();
   for (const server of servers) await server.close();
   await cluster.stop();
 });
+const clients = servers.map(({ mayfly }) => new MongoClient(mayfly.mongo ?? ''));
 const [first, second, third] = servers as [Server, Server, Server];
 
 async function until(isSo: () => Promise<boolean> | boolean, what: string): Promise<void> {
@@ -253,4 +257,36 @@ test('T15: one server purges a container at a time, and another takes over', asy
   const { rows } = await cluster.query(`select owner from ${schema}.lease where id = $1`, [id]);
   assert.equal(rows.length, 1);
   assert.notEqual(rows[0]?.owner, 'another');
+});
+
+test('MongoDB clients of several servers: one has a unique key, and a stream misses nothing', async () => {
+  const [watched, ...writers] = clients.map((client) => client.db('app').collection<Any>('things'));
+  assert(watched && writers[0]);
+  await writers[0].createIndex({ mail: 1 }, { unique: true });
+  const isSeen = async () => (await watched.indexes().catch(() => [])).length === 2;
+  await until(isSeen, 'the index');
+  const stream = watched.watch([], { maxAwaitTimeMS: 50 });
+  await stream.tryNext();
+  const rounds = Array.from({ length: 15 }, (_, round) => round);
+  for (const round of rounds) {
+    const tries = writers.map((things, _id) =>
+      things.insertOne({ _id: `${round} ${_id}`, mail: round }).then(
+        () => 'done',
+        ({ code }: Any) => code,
+      ),
+    );
+    assert.deepEqual((await Promise.all(tries)).sort(), [11000, 'done']);
+    await writers[round % 2]?.updateOne({ mail: round }, { $set: { seen: true } });
+  }
+  const seen: string[] = [];
+  await until(async () => {
+    const event = (await stream.tryNext()) as Any;
+    if (event) seen.push(`${event.operationType} ${event.documentKey._id.split(' ')[0]}`);
+    return seen.length === 2 * rounds.length;
+  }, 'all events');
+  assert.deepEqual(
+    seen,
+    rounds.flatMap((round) => [`insert ${round}`, `update ${round}`]),
+  );
+  await stream.close();
 });
