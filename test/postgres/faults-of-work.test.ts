@@ -1,6 +1,6 @@
 // What may go wrong with PostgreSQL while there is other work than single writes: definitions, the
-// purge, MongoDB clients, a migration, an index. All of it is done once, or goes on when it is asked
-// for again.
+// purge, MongoDB clients, a migration, an index. All of it is done once, or goes on when it is
+// asked for again.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
