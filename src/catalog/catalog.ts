@@ -13,7 +13,7 @@ import { type CatalogTools, Collections, type StoredCollection } from './collect
 import { containerCreation, containerRemoval, databaseCreation, FIRST_INDEX } from './creation.js';
 import type { ContainerDefinition } from './definition/container-definition.js';
 import { partitionHash } from './definition/partition-key-definition.js';
-import { Offers } from './offers.js';
+import { Known } from './known.js';
 import { grownRanges, newRanges, splitRanges } from './ranges.js';
 import { type Database, engineContainer, type Offer, type StoredContainer } from './resources.js';
 import { checkFresh, type Sharing, switchInstant, Waiting } from './sharing.js';
@@ -39,9 +39,7 @@ export class Catalog {
   readonly collections: Collections;
   readonly #parts: Parts;
   readonly #store: CatalogStore;
-  readonly #databases = new Map<string, Database>();
-  readonly #containers = new Map<Serial, Map<string, StoredContainer>>();
-  readonly #offers = new Offers();
+  readonly #known = new Known();
   #changing: Promise<unknown> = Promise.resolve();
   /** Of containers whose time to live changes for all servers at one instant. */
   readonly #waiting: Waiting<Kept>;
@@ -53,7 +51,7 @@ export class Catalog {
     this.belongings = new Belongings({
       store: this.#store,
       change: (work) => this.#change(work),
-      isThere: (owner) => this.#isThere(owner),
+      isThere: (owner) => this.#known.hasSerial(owner),
     });
     this.collections = new Collections(this.#tools(), parts.documentTtl ?? true);
   }
@@ -89,9 +87,7 @@ export class Catalog {
   async #reload(): Promise<void> {
     const records = await this.#store.load(instant(0));
     const before = this.#engines();
-    for (const each of [this.#databases, this.#containers, this.#offers]) {
-      each.clear();
-    }
+    this.#known.clear();
     this.belongings.clear();
     this.collections.clear();
     this.#waiting.clear();
@@ -117,45 +113,46 @@ export class Catalog {
   // reading: from the cache, at once
 
   databases(): readonly Database[] {
-    return [...this.#databases.values()];
+    return this.#known.databases();
   }
 
   database(id: string): Database | undefined {
     checkFresh(this.#parts.sharing);
-    return this.#databases.get(id);
+    return this.#known.database(id);
   }
 
   containers(database: Database): readonly StoredContainer[] {
-    return [...(this.#containers.get(database.serial)?.values() ?? [])];
+    return this.#known.containers(database);
   }
 
   container(database: Database, id: string): StoredContainer | undefined {
     this.#settle();
-    return this.#containers.get(database.serial)?.get(id);
+    return this.#known.container(database, id);
   }
 
   allContainers(): readonly StoredContainer[] {
-    return [...this.#containers.values()].flatMap((containers) => [...containers.values()]);
+    return this.#known.allContainers();
   }
 
   offers(): readonly Offer[] {
-    return this.#offers.all();
+    return this.#known.offers.all();
   }
 
   offerOf(database: Serial, container: Serial | undefined): Offer | undefined {
-    return this.#offers.of(container ?? database);
+    return this.#known.offers.of(container ?? database);
   }
 
   /** The throughput that requests on a container use: its own, or what its database shares. */
   offerFor({ database, serial }: Pick<StoredContainer, 'database' | 'serial'>): Offer | undefined {
-    return this.#offers.of(serial) ?? this.#offers.of(database);
+    const { offers } = this.#known;
+    return offers.of(serial) ?? offers.of(database);
   }
 
   // changing: one at a time
 
   createDatabase(id: string, throughput: Throughput | undefined, at: Instant): Promise<Database> {
     return this.#change(async () => {
-      if (this.#databases.has(id)) throw failure('resourceConflict');
+      if (this.#known.database(id)) throw failure('resourceConflict');
       this.#checkRoom();
       const changes = databaseCreation(id, throughput);
       const [record, offer] = await this.#store.write(changes, at);
@@ -178,11 +175,9 @@ export class Catalog {
         at,
       );
       this.collections.heed(ofCollections, kept);
-      this.#databases.delete(database.id);
+      this.#known.forgetDatabase(database);
       for (const container of containers) await this.#forget(container);
-      this.#containers.delete(database.serial);
       await this.collections.forgetAll(database);
-      this.#offers.forget((offer) => offer.database === database.serial);
       await this.belongings.sweep(database.serial, at);
     });
   }
@@ -194,7 +189,7 @@ export class Catalog {
     at: Instant,
   ): Promise<StoredContainer> {
     return this.#change(async () => {
-      if (!this.#databases.has(database.id)) throw failure('ownerNotFound', { owner: database.id });
+      this.#checkOwner(database);
       this.#checkName(database, definition.id);
       this.#checkRoom(database, throughput);
       const shared = this.offerOf(database.serial, undefined);
@@ -222,7 +217,7 @@ export class Catalog {
     at: Instant,
   ): Promise<StoredContainer> {
     const replacing = this.#change(async () => {
-      const current = this.#current(container);
+      const current = this.#known.current(container);
       if (ifMatch !== undefined && ifMatch !== '*' && ifMatch !== current.etag) {
         throw failure('preconditionFailed');
       }
@@ -244,16 +239,15 @@ export class Catalog {
   async #inEffect(replaced: StoredContainer): Promise<StoredContainer> {
     await this.#waiting.over(({ serial }) => serial === replaced.serial);
     this.#settle();
-    return this.#current(replaced);
+    return this.#known.current(replaced);
   }
 
   deleteContainer(container: StoredContainer, at: Instant): Promise<void> {
     return this.#change(async () => {
-      const current = this.#current(container);
+      const current = this.#known.current(container);
       await this.#store.write(containerRemoval(current), at);
-      this.#containers.get(current.database)?.delete(current.definition.id);
+      this.#known.forgetContainer(current);
       await this.belongings.sweep(current.serial, at);
-      this.#offers.forget((offer) => offer.container === current.serial);
       await this.#forget(current);
     });
   }
@@ -265,14 +259,14 @@ export class Catalog {
     at: Instant,
   ): Promise<Offer> {
     return this.#change(async () => {
-      const offer = this.#offers.get(serial);
+      const offer = this.#known.offers.get(serial);
       if (!offer) throw failure('notFound');
       const throughput = decide(offer);
-      const database = this.databases().find((each) => each.serial === offer.database);
-      const container = this.#containerOf(offer);
+      const database = this.#known.databaseOf(offer.database);
+      const container = this.#known.containerOf(offer);
       const owned = container ?? this.collections.ofSerial(offer.container);
       if (!database || (offer.container !== undefined && !owned)) throw failure('notFound');
-      const grown = container ? [container] : owned ? [] : this.#sharing(database);
+      const grown = container ? [container] : owned ? [] : this.#known.sharing(database);
       for (const each of grown) {
         const { partitionKey } = each.definition;
         const ranges = grownRanges(each.ranges, rangesFor(throughput), partitionHash(partitionKey));
@@ -290,7 +284,7 @@ export class Catalog {
   ): Promise<Offer> {
     return this.#change(async () => {
       const owned = this.collections.ofSerial(collection.serial);
-      const database = this.databases().find((each) => each.serial === collection.database);
+      const database = this.#known.databaseOf(collection.database);
       if (!owned || !database) throw failure('notFound');
       return this.#provision(database, owned, throughput, 0, at);
     });
@@ -321,7 +315,7 @@ export class Catalog {
     at: Instant,
   ): Promise<StoredContainer> {
     return this.#change(async () => {
-      const current = this.#current(container);
+      const current = this.#known.current(container);
       const hash = partitionHash(current.definition.partitionKey);
       return this.#rewrite(current, { ranges: splitRanges(current.ranges, id, hash) }, at);
     });
@@ -331,6 +325,10 @@ export class Catalog {
     const result = this.#changing.then(() => whileMoving(work, () => this.#reload()));
     this.#changing = result.catch(() => undefined);
     return result;
+  }
+
+  #checkOwner({ id }: Database): void {
+    if (!this.#known.database(id)) throw failure('ownerNotFound', { owner: id });
   }
 
   /** A name belongs to one API. */
@@ -346,9 +344,7 @@ export class Catalog {
       change: (work) => this.#change(work),
       write: (changes, at) => this.#store.write(changes, at),
       checkRoom: (database, id) => {
-        if (!this.#databases.has(database.id)) {
-          throw failure('ownerNotFound', { owner: database.id });
-        }
+        this.#checkOwner(database);
         this.#checkName(database, id);
         this.#checkRoom();
       },
@@ -365,9 +361,9 @@ export class Catalog {
       },
       lsnOf: async (container) => (await engine.stats(container)).lsn,
       databases: () => this.databases(),
-      offerOf: (serial) => this.#offers.of(serial),
+      offerOf: (serial) => this.#known.offers.of(serial),
       keepOffer: (record) => void this.#remember(record),
-      forgetOffer: (serial) => this.#offers.forget(({ container }) => container === serial),
+      forgetOffer: (serial) => this.#known.offers.forget(({ container }) => container === serial),
     };
   }
 
@@ -382,31 +378,13 @@ export class Catalog {
   }
 
   #checkRoom(database?: Database, throughput?: Throughput): void {
-    if (this.#databases.size + this.allContainers().length >= RESOURCES_MAX) {
+    if (this.databases().length + this.allContainers().length >= RESOURCES_MAX) {
       throw failure('limitReached', { limit: RESOURCES_MAX, what: 'databases and containers' });
     }
-    if (!database || throughput || this.#sharing(database).length < SHARED_CONTAINERS_MAX) return;
+    if (!database || throughput || this.#known.sharing(database).length < SHARED_CONTAINERS_MAX)
+      return;
     const what = 'containers in a database with shared throughput';
     throw failure('limitReached', { limit: SHARED_CONTAINERS_MAX, what });
-  }
-
-  /** The containers that use their database's throughput. */
-  #sharing(database: Database): readonly StoredContainer[] {
-    if (!this.offerOf(database.serial, undefined)) return [];
-    return this.containers(database).filter(
-      (container) => !this.offerOf(database.serial, container.serial),
-    );
-  }
-
-  #current(container: StoredContainer): StoredContainer {
-    const current = this.#containers.get(container.database)?.get(container.definition.id);
-    if (current?.serial !== container.serial) throw failure('notFound');
-    return current;
-  }
-
-  #containerOf(offer: Offer): StoredContainer | undefined {
-    const containers = this.#containers.get(offer.database)?.values() ?? [];
-    return [...containers].find((container) => container.serial === offer.container);
   }
 
   async #rewrite(
@@ -433,40 +411,17 @@ export class Catalog {
     return this.#remember(kept as Kept) as StoredContainer;
   }
 
-  #isThere(owner: Serial): boolean {
-    return (
-      this.databases().some(({ serial }) => serial === owner) ||
-      this.allContainers().some(({ serial }) => serial === owner)
-    );
-  }
-
   #remember(record: Kept): Database | StoredContainer | Offer | Belonging | undefined {
-    const { serial, etag, writtenSeconds } = record;
     if (record.kind === 'belonging') return this.belongings.remember(record);
     if (record.kind === 'collection' || 'value' in record) {
       this.collections.remember(record);
       return undefined;
     }
-    if (record.kind === 'database') {
-      const database = { serial, etag, writtenSeconds, id: record.id };
-      this.#databases.set(record.id, database);
-      return database;
-    }
-    if (record.kind === 'offer') {
-      const { database, container, throughput, highestEver } = record;
-      const offer = { serial, etag, writtenSeconds, database, container, throughput, highestEver };
-      this.#offers.keep(offer);
-      return offer;
-    }
-    const { database, ranges, indexVersion, change } = record;
+    if (record.kind === 'database') return this.#known.keepDatabase(record);
+    if (record.kind === 'offer') return this.#known.keepOffer(record);
+    const { change, definition } = record;
     const isToWait = this.#waiting.add(change?.since, record);
-    const definition = (isToWait && change?.before) || record.definition;
-    const engine = engineContainer(record.engineId, definition, indexVersion);
-    const system = { serial, etag, writtenSeconds, database };
-    const container = { ...system, definition, ranges, indexVersion, engine };
-    const siblings = this.#containers.get(database) ?? new Map<string, StoredContainer>();
-    this.#containers.set(database, siblings.set(definition.id, container));
-    return container;
+    return this.#known.keepContainer(record, (isToWait && change?.before) || definition);
   }
 
   async #bringInLine(wanted: Container, stored: Container | undefined): Promise<void> {
