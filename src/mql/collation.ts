@@ -116,6 +116,24 @@ function languageTag(locale: string): string {
  */
 function representatives(compare: (a: string, b: string) => number): (text: string) => string {
   const known: string[] = [];
+  const found = new Map<string, string>();
+  const fold = representative(known, compare);
+  return (text) => {
+    const before = found.get(text);
+    if (before !== undefined) return before;
+    const folded = fold(text);
+    if (found.size < FOLDED_MAX) found.set(text, folded);
+    return folded;
+  };
+}
+
+/** So many texts need not be looked for when they come again. */
+const FOLDED_MAX = 10_000;
+
+function representative(
+  known: string[],
+  compare: (a: string, b: string) => number,
+): (text: string) => string {
   return (text) => {
     let [low, high] = [0, known.length];
     while (low < high) {

@@ -137,6 +137,7 @@ for (const [name, kind] of [
       }
       const all = await indexed.find(filter).toArray();
       assert.deepEqual(ascending(idsOf(all)), wanted, what);
+      assert.equal(await indexed.countDocuments(filter), wanted.length, `count: ${what}`);
       const sorted = async (collection: Collection<Any>, limit: number) =>
         await collection.find(filter, { sort, limit }).toArray();
       const scanned = await sorted(plain, 0);
