@@ -59,12 +59,20 @@ export interface Client {
   hasSaidHello: boolean;
   /** Whether the last command was a question for how things stand, to be answered ever again. */
   goesOn: boolean;
+  /** To be called when the server is done with the command, or has nothing to do for it. */
+  done: () => void;
   login: Login | undefined;
   conversation: PendingLogin | undefined;
   last: LastRequest | undefined;
   /** What the command that runs has cost so far, in request units. */
   charge: number;
 }
+/** What waits for something that may never come keeps nobody busy, nor the purge small. */
+export function atRest(client: Client): void {
+  client.done();
+  client.done = () => undefined;
+}
+
 export interface PendingLogin {
   readonly id: number;
   readonly user: string;

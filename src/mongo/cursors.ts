@@ -77,12 +77,12 @@ export class Cursors {
     }
   }
 
-  /** `waitMs` is how long a stream of changes may wait for the first of them. */
+  /** `wait` is how a stream of changes waits for the first of them. */
   async more(
     id: bigint,
     at: () => Instant,
     batchSize: number | undefined,
-    waitMs: number,
+    wait: (source: Source) => Promise<void> | undefined,
     check: (opened: Opened) => void,
   ): Promise<CursorBatch & { readonly namespace: string }> {
     const cursor = this.#open.get(id);
@@ -97,7 +97,7 @@ export class Cursors {
       let documents = await cursor.take(at(), count);
       const { source } = cursor.opened;
       if (documents.length === 0 && !cursor.isDone && source.wait) {
-        await source.wait(waitMs);
+        await wait(source);
         documents = await cursor.take(at(), count);
       }
       cursor.usedAt = this.#clock.wall();

@@ -100,6 +100,7 @@ function newClient(id: number, remote: string): Client {
     application: '',
     hasSaidHello: false,
     goesOn: false,
+    done: () => undefined,
     login: undefined,
     conversation: undefined,
     last: undefined,

@@ -152,6 +152,7 @@ class ItemRows implements Source {
     const { projection, sort, keys, recordId } = this.#shaping;
     const document = bsonOf(doc.bytes);
     if (keys) return keys(document);
+    if (!projection) return recordId ? withRecordId(document, serial) : document;
     const meta = {
       // Few ask for it.
       get sortKey() {
@@ -159,7 +160,7 @@ class ItemRows implements Source {
       },
       recordId: BigInt(serial),
     };
-    const shaped = projection?.apply(Row.ofBytes(document, meta as RowMeta)).bytes ?? document;
+    const shaped = projection.apply(Row.ofBytes(document, meta as RowMeta)).bytes;
     return recordId ? withRecordId(shaped, serial) : shaped;
   }
 

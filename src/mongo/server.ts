@@ -72,7 +72,7 @@ async function answer(
   request: Request,
   { report, busy }: Surroundings,
 ): Promise<Bytes> {
-  const done = busy();
+  client.done = busy();
   const took = stopwatch();
   mongo.counters.requests += 1;
   let call: Call | undefined;
@@ -96,7 +96,7 @@ async function answer(
     if (command !== 'getLastRequestStatistics') {
       client.last = { command, ms: took(), charge: client.charge };
     }
-    done();
+    client.done();
   }
 }
 

@@ -13,7 +13,7 @@ import {
 } from '../../value/bson/value.js';
 import { bsonOf } from '../../value/bson-image.js';
 import { type MongoError, mongoFailure } from '../../value/mongo-errors.js';
-import type { Call, Reply } from '../call.js';
+import { atRest, type Call, type Reply } from '../call.js';
 import type { Opened, Source } from '../cursors.js';
 import {
   arrayOf,
@@ -150,7 +150,10 @@ export async function getMore(call: Call): Promise<Reply> {
     id,
     () => mongo.clock.now(),
     countOf(call, 'batchSize'),
-    waitMs ?? AWAIT_MS,
+    (source) => {
+      atRest(call.client);
+      return source.wait?.(waitMs ?? AWAIT_MS);
+    },
     (opened) => {
       checkCursor(call, opened, collection, id);
       if (waitMs === undefined || opened.source.wait) return;

@@ -11,7 +11,7 @@ import {
   Timestamp,
   type Value,
 } from '../../value/bson/value.js';
-import type { Call, Personality, Reply } from '../call.js';
+import { atRest, type Call, type Personality, type Reply } from '../call.js';
 import { asNumber } from '../fields.js';
 import { SESSION_MINUTES } from '../session-records.js';
 import { COMPRESSORS } from '../wire/compression.js';
@@ -81,6 +81,7 @@ async function awaitChange({ command, mongo, client }: Call): Promise<void> {
   const id = known.get('processId');
   if (!(id instanceof ObjectId) || id.toString() !== mongo.processId.toString()) return;
   client.goesOn = true;
+  atRest(client);
   await Promise.race([rest(Math.min(asNumber(wait), AWAIT_MS_MAX)), mongo.stopping]);
 }
 
