@@ -164,9 +164,9 @@ function rememberedOf(
   noted: () => Pick<Mutated, 'before' | 'after'> | undefined,
 ): Remembered | undefined {
   if (!retried) return undefined;
-  const { statement, image } = retried;
+  const { retry, index, image } = retried;
   return {
-    statement,
+    statement: retry.idOf(index),
     done: () => {
       const note = noted();
       const kind = note?.after === undefined ? 'removed' : 'changed';

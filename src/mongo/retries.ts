@@ -13,7 +13,7 @@ export class DoneBefore extends Error {}
 /** The statement that a call is about. */
 export interface RetriedStatement {
   readonly retry: Retry;
-  readonly statement: number;
+  readonly index: number;
   /** What of the document is answered, and so has to be remembered. */
   readonly image: 'before' | 'after' | undefined;
 }
@@ -24,11 +24,23 @@ export interface Remembered {
   readonly done: () => Done;
 }
 
+/** How a command counts its statements. */
+export interface StatementIds {
+  readonly first: number;
+  readonly all: readonly number[] | undefined;
+}
+export interface RetriedCommand {
+  readonly session: string;
+  readonly number: bigint;
+  readonly ids: StatementIds;
+}
+
 export class Retry {
   readonly #records: SessionRecords;
   readonly #session: string;
   readonly #number: bigint;
   readonly #at: Instant;
+  readonly #ids: StatementIds;
   /** Done by an earlier attempt. */
   #known: ReadonlyMap<number, Done> = new Map();
   readonly #written = new Set<number>();
@@ -36,11 +48,17 @@ export class Retry {
   readonly #beside = new Set<string>();
   #problem: MongoError | undefined;
 
-  constructor(records: SessionRecords, session: string, number: bigint, at: Instant) {
+  constructor(records: SessionRecords, { session, number, ids }: RetriedCommand, at: Instant) {
     this.#records = records;
     this.#session = session;
     this.#number = number;
+    this.#ids = ids;
     this.#at = at;
+  }
+
+  /** What a statement is called by its client, or else by its place. */
+  idOf(index: number): number {
+    return this.#ids.all?.[index] ?? this.#ids.first + index;
   }
 
   done(statement: number): Done | undefined {
@@ -111,17 +129,14 @@ export class Retry {
 const NONE: ReadonlyMap<number, Done> = new Map();
 const CONFLICT = { refuse: 'conflict' } as const;
 
-/** The same call for one of its statements. */
-export function forStatement(
-  call: Call,
-  statement: number,
-  image?: RetriedStatement['image'],
-): Call {
-  if (!call.retried) return call;
-  return { ...call, retried: { ...call.retried, statement, image } };
+/** The same call for the statement at this place. */
+export function forStatement(call: Call, index: number, image?: RetriedStatement['image']): Call {
+  const { retried } = call;
+  if (!retried) return call;
+  return { ...call, retried: { retry: retried.retry, index, image } };
 }
 
 /** What an earlier attempt has done with the statement of a call. */
 export function doneBefore({ retried }: Call): Done | undefined {
-  return retried?.retry.done(retried.statement);
+  return retried?.retry.done(retried.retry.idOf(retried.index));
 }

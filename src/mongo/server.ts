@@ -15,16 +15,16 @@ import type { Call, Client, Mongo, Reply, TimeLimit } from './call.js';
 import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
 import { labelsOf } from './error-labels.js';
-import { asInteger, asNumber } from './fields.js';
+import { arrayOf, asInteger, asNumber } from './fields.js';
 import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
 import { withTimes } from './reply-time.js';
-import { DoneBefore, Retry } from './retries.js';
+import { DoneBefore, type RetriedCommand, Retry, type StatementIds } from './retries.js';
 import { sessionOf } from './session-id.js';
 import { checkNumber, type Session } from './sessions.js';
 import { LabelledError, unlessStruck } from './struck.js';
-import { conflict, noSuch, wasCommitted } from './transaction.js';
+import { conflict, isCommitted, noSuch, wasCommitted } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
 import { ProtocolError, type Request, type Sequence } from './wire/message.js';
 import { StatementError } from './write-errors.js';
@@ -235,9 +235,18 @@ function runOnce(call: Call, command: Command): Reply | Promise<Reply> {
   if (call.command.get('autocommit') === false)
     return runInTransaction(call, command, session, number);
   if (!RETRYABLE.has(call.name)) return command.run(call);
-  return call.mongo.sessions.once(session, number, () =>
-    runRetried(call, command, session.id, number),
+  const ids = statementIdsOf(call);
+  const statements = ids.all?.join() ?? String(ids.first);
+  return call.mongo.sessions.once(session, { number, statements }, () =>
+    runRetried(call, command, { session: session.id, number, ids }),
   );
+}
+
+function statementIdsOf(call: Call): StatementIds {
+  return {
+    first: asInteger(call.command.get('stmtId'), 'stmtId') ?? 0,
+    all: arrayOf(call, 'stmtIds')?.map((id) => asInteger(id, 'stmtIds') ?? 0),
+  };
 }
 
 /** How often a command begins again because an attempt before it has done some of it. */
@@ -250,11 +259,10 @@ const RETRIED_MAX = 5;
 async function runRetried(
   call: Call,
   command: Command,
-  session: string,
-  number: bigint,
+  retriedCommand: RetriedCommand,
 ): Promise<Reply> {
-  const retry = new Retry(call.mongo.sessions.records, session, number, call.at);
-  const retried = { retry, statement: 0, image: undefined };
+  const retry = new Retry(call.mongo.sessions.records, retriedCommand, call.at);
+  const retried = { retry, index: 0, image: undefined };
   for (let attempts = 1; ; attempts++) {
     let reply: Reply | undefined;
     let failed: unknown;
@@ -307,7 +315,7 @@ async function runInTransaction(
   }
   const transaction = call.mongo.sessions.transaction(session, number, isFirst);
   if (!call.name.endsWith('Transaction') && transaction.state !== 'active') {
-    throw noSuch(number);
+    throw transaction.state === 'committed' ? isCommitted(number) : noSuch(number);
   }
   try {
     const reply = await command.run({ ...call, transaction });

@@ -14,8 +14,8 @@ export interface Session {
   usedAt: Instant;
   /** The highest number that was used, for a write or a transaction. */
   number: bigint;
-  /** The answer to the write of that number, or what will be. */
-  written: Promise<Reply> | undefined;
+  /** The answer to the write of that number, or what will be, and to which of its statements. */
+  written: { readonly statements: string; readonly reply: Promise<Reply> } | undefined;
   transaction: Transaction | undefined;
 }
 
@@ -50,16 +50,22 @@ export class Sessions {
   }
 
   /** A write is done once for its number, however often and by however many connections. */
-  async once(session: Session, number: bigint, write: () => Promise<Reply>): Promise<Reply> {
+  async once(
+    session: Session,
+    { number, statements }: { readonly number: bigint; readonly statements: string },
+    write: () => Promise<Reply>,
+  ): Promise<Reply> {
     checkNumber(session, number);
-    if (number === session.number && session.written) return session.written;
+    if (number === session.number && session.written?.statements === statements) {
+      return session.written.reply;
+    }
     session.transaction?.abort();
     session.transaction = undefined;
     session.number = number;
-    const written = write();
+    const written = { statements, reply: write() };
     session.written = written;
     try {
-      return await written;
+      return await written.reply;
     } catch (error) {
       // What has failed as a whole has written nothing, so the next try is a try.
       if (session.written === written) session.written = undefined;

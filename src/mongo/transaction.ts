@@ -374,6 +374,13 @@ export function noSuch(number: bigint): MongoError {
   );
 }
 
+export function isCommitted(number: bigint): MongoError {
+  return mongoFailure(
+    'TransactionCommitted',
+    `Transaction with { txnNumber: ${number} } has been committed.`,
+  );
+}
+
 export function conflict(): MongoError {
   return mongoFailure(
     'WriteConflict',

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Long, MongoClient } from 'mongodb';
 import { CutLine } from './proxy.suite.js';
-import { type Any, codeOf, failureOf, serveMongo } from './support.suite.js';
+import { newSession, sendAs } from './retried.suite.js';
+import { type Any, codeOf, failureOf, ids, serveMongo } from './support.suite.js';
 
 const server = await serveMongo();
 const proxy = await CutLine.open(server.port);
@@ -69,6 +70,28 @@ test('the same number twice at once is one write; a lower number is refused', as
   await write(6);
   await session.endSession();
   assert.equal((await collection.findOne({ _id: 1 })).n, 2);
+});
+
+test('statements that have ids of their own are told apart by them', async () => {
+  const collection = server.collection();
+  const session = newSession();
+  const insert = (stmtIds: readonly number[]) =>
+    sendAs(
+      server.client,
+      session,
+      1,
+      { insert: 'c', documents: stmtIds.map((_id) => ({ _id })), stmtIds },
+      collection.dbName,
+    );
+  for (const stmtIds of [
+    [1, 2],
+    [3, 1],
+    [3, 4, 2],
+    [1, 2],
+  ]) {
+    assert.equal((await insert(stmtIds)).n, stmtIds.length);
+  }
+  assert.deepEqual(await ids(collection), [1, 2, 3, 4]);
 });
 
 test('unique indexes and _id beside each other: one winner each', async () => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MongoClient } from 'mongodb';
+import { newSession, sendAs } from './retried.suite.js';
 import { type Any, codeOf, failureOf, ids, serveMongo } from './support.suite.js';
 
 const server = await serveMongo();
@@ -31,6 +32,27 @@ test('what a transaction writes is seen inside, and outside when it is committed
     { _id: 3, n: 3 },
   ]);
   await session.endSession();
+});
+
+test('one that is committed takes no more statements, and is not aborted', async () => {
+  const { dbName } = server.collection();
+  const session = newSession();
+  const part = { autocommit: false };
+  const insert = { insert: 'c', documents: [{ a: 1 }], ...part };
+  const steps: readonly (readonly [Any, object])[] = [
+    [{ ...insert, startTransaction: true }, { n: 1 }],
+    [{ commitTransaction: 1, ...part }, {}],
+    [insert, { code: 256, errorLabels: [] }],
+    [
+      { abortTransaction: 1, ...part },
+      { code: 256, errorLabels: [] },
+    ],
+    [{ commitTransaction: 1, ...part }, {}],
+  ];
+  for (const [command, answer] of steps) {
+    const database = 'insert' in command ? dbName : 'admin';
+    assert.deepEqual(await sendAs(server.client, session, 1, command, database), answer);
+  }
 });
 
 test('an aborted one leaves nothing, nor does one whose session ends', async () => {

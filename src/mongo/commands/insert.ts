@@ -45,8 +45,9 @@ export async function insertAll(
   }[] = [];
   let inserted = 0;
   for (const [index, given] of documents.entries()) {
-    const statement = (call.retried?.statement ?? 0) + index;
-    if (call.retried?.retry.done(statement)) {
+    const retry = call.retried?.retry;
+    const statement = retry?.idOf((call.retried?.index ?? 0) + index) ?? index;
+    if (retry?.done(statement)) {
       inserted += 1;
       continue;
     }

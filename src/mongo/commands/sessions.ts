@@ -4,7 +4,7 @@ import { mongoFailure } from '../../value/mongo-errors.js';
 import type { Call, Reply } from '../call.js';
 import { arrayOf, checkFields } from '../fields.js';
 import { SESSION_MINUTES } from '../session-records.js';
-import { noSuch, type Transaction } from '../transaction.js';
+import { isCommitted, noSuch, type Transaction } from '../transaction.js';
 
 const UUID_SUBTYPE = 4;
 
@@ -43,7 +43,9 @@ export async function commitTransaction(call: Call): Promise<Reply> {
 export function abortTransaction(call: Call): Reply {
   checkFields(call, []);
   const transaction = transactionOf(call);
-  if (transaction.state !== 'active') throw noSuch(transaction.number);
+  const { state, number } = transaction;
+  if (state === 'committed') throw isCommitted(number);
+  if (state === 'aborted') throw noSuch(number);
   transaction.abort();
   return documentOf({});
 }

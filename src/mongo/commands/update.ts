@@ -180,7 +180,7 @@ async function upsertOne(
 ): Promise<boolean> {
   const { retried } = call;
   const remembered = retried && {
-    statement: retried.statement,
+    statement: retried.retry.idOf(retried.index),
     done: (): Done => ({
       kind: 'upserted',
       upserted: encodeDocument(documentOf({ _id: idOf(document) as Value })),
