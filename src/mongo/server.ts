@@ -6,7 +6,13 @@ import { stopwatch } from '../time/clock.js';
 import { decodeString, decodeValue, eachField, someElement } from '../value/bson/read.js';
 import { BsonType } from '../value/bson/types.js';
 import { validateDocument } from '../value/bson/validate.js';
-import { type Bytes, type Document, isDocument, type Value } from '../value/bson/value.js';
+import {
+  type Bytes,
+  type Document,
+  documentOf,
+  isDocument,
+  type Value,
+} from '../value/bson/value.js';
 import { encodeDocument } from '../value/bson/write.js';
 import { MayflyError } from '../value/errors.js';
 import { codeNameOf, MongoError, mongoFailure } from '../value/mongo-errors.js';
@@ -221,6 +227,7 @@ function commandOf(call: Call, request: Request): Command {
 
 /** Without a promise of its own: most commands pass here on their way to one. */
 function runOnce(call: Call, command: Command): Reply | Promise<Reply> {
+  if (call.command.get('help') === true) return documentOf({ help: `help for: ${call.name}` });
   const id = sessionOf(call);
   const session = id === undefined ? undefined : call.mongo.sessions.use(id);
   const given = call.command.get('txnNumber');

@@ -147,6 +147,11 @@ test('what the shell shows: databases, collections, more of a cursor, statistics
     ['db.version()', /^7\.0\.\d+$/],
     ['db.hello().msg', 'isdbgrid'],
     ['db.currentOp().inprog', '[]'],
+    ["db.commandHelp('find')", /help for: find/],
+    ["db.createView('seen', 'many', [{ $match: { _id: { $lt: 2 } } }])", '{ ok: 1 }'],
+    ['db.seen.find()', '[ { _id: 0 }, { _id: 1 } ]'],
+    ['show collections', 'many plain seen [view]'],
+    ['db.seen.drop()', 'true'],
     ["db.many.renameCollection('lots')", '{ ok: 1 }'],
     ['db.lots.drop()', 'true'],
     [

@@ -1,6 +1,7 @@
 // `$all`, `$elemMatch`, `$size`.
-import { toSafeInteger } from '../../value/bson/numbers.js';
+import { toDouble, toSafeInteger } from '../../value/bson/numbers.js';
 import { countElements } from '../../value/bson/read.js';
+import { showValue } from '../../value/bson/show.js';
 import { BsonType } from '../../value/bson/types.js';
 import { type Document, isArray, isDocument, isNumber, Regex } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
@@ -21,8 +22,15 @@ export const arrayOperators: FieldOperators = {
   $size: ({ path, operand }) => {
     const size = isNumber(operand) ? toSafeInteger(operand) : undefined;
     if (size === undefined || size < 0) {
-      const wanted = isNumber(operand) ? 'a non-negative integer' : 'a number';
-      throw mongoFailure('BadValue', `Failed to parse $size. Expected ${wanted} in: $size`);
+      const wanted = isNumber(operand)
+        ? toDouble(operand) < 0
+          ? 'a non-negative number'
+          : 'an integer'
+        : 'a number';
+      throw mongoFailure(
+        'BadValue',
+        `Failed to parse $size. Expected ${wanted} in: $size: ${showValue(operand)}`,
+      );
     }
     return {
       kind: 'field',

@@ -20,7 +20,12 @@ export const comparisonOperators: FieldOperators = {
 function compared({ path, operand, operator, language }: Asked, as: ComparisonOperator): Node {
   if (operand === UNDEFINED) throw mongoFailure('BadValue', 'cannot compare to undefined');
   if (operand instanceof Regex && operator !== '$eq') {
-    throw mongoFailure('BadValue', `Can't have RegEx as arg to predicate over field '${path}'.`);
+    throw mongoFailure(
+      'BadValue',
+      operator === '$ne'
+        ? "Can't have regex as arg to $ne."
+        : `Can't have RegEx as arg to predicate over field '${path}'.`,
+    );
   }
   const test = comparison(as, operand, language.collation);
   return { kind: 'field', path: fieldPath(path), operator: as, operand, elements: true, test };
