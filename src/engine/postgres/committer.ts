@@ -14,7 +14,7 @@ import type { ItemKey, TogetherOutcome, WriteBatch, WriteOutcome } from '../engi
 import { applyBatch, applyTogether } from './commit.js';
 import { explained, isLost, isPassing, type Lease, type Pool } from './connection.js';
 import { headOf, headSql, type Place, storeHeadSql, type WriterMark, withMark } from './head.js';
-import { columnsOf, WRITTEN } from './record.js';
+import { columnsOf, WRITTEN, WRITTEN_VALUES } from './record.js';
 import { raw, type Sql, sql } from './sql.js';
 import type { Statistics } from './statistics.js';
 import { logSql } from './version-log.js';
@@ -296,7 +296,7 @@ function upsertSql(view: View, stored: Parameters<typeof columnsOf>[1]): Sql {
   );
   const arrays = columns.reduce((before, column) => sql`${before}, ${column}`);
   return sql`insert into ${schema.of(container.id).items}(bucket, ${COLUMNS})
-    select h.bucket, u.* from ${schema.head} h, unnest(${arrays}) u
+    select h.bucket, ${WRITTEN_VALUES} from ${schema.head} h, unnest(${arrays}) u(${COLUMNS})
     where h.bucket = ${bucket} and h.id = ${container.id}
     on conflict (bucket, serial) do update set ${NEW_VALUES}`;
 }

@@ -66,14 +66,23 @@ export const WRITTEN = [
   ['etag', 'text'],
   ['size', 'int'],
   ['body', 'bytea'],
-  ['x', 'jsonb'],
+  ['x', 'text'],
 ] as const;
+
+/** What is written of each, as `u` has it. */
+export const WRITTEN_VALUES = raw(
+  WRITTEN.map(([name]) => {
+    if (name === 'body') return `coalesce(u.body, convert_to(u.x, 'UTF8'))`;
+    return name === 'x' ? 'u.x::jsonb' : `u.${name}`;
+  }).join(', '),
+);
 
 function rowOf(container: Container, item: Item): readonly unknown[] {
   const { key, fuses, doc } = item;
   const whole = encodeValues([...key.partition, key.id]);
   const k = boundKey(whole, KEY_BYTES_MAX);
   const { own, dflt, more } = columnsOfFuses(fuses);
+  const [body, x] = [bufferOf(doc.bytes), indexText(doc.value, doc.bytes)];
   return [
     item.serial,
     item.lsn,
@@ -85,8 +94,9 @@ function rowOf(container: Container, item: Item): readonly unknown[] {
     more,
     item.etag,
     doc.bytes.length,
-    bufferOf(doc.bytes),
-    indexText(doc.value, doc.bytes),
+    // Most documents are, byte for byte, what is indexed of them, and are sent but once.
+    Buffer.from(x).equals(body) ? null : body,
+    x,
   ];
 }
 
