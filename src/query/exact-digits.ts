@@ -1,14 +1,15 @@
 // Numbers are doubles wherever they are compared or computed with. A row that shows one of its
 // document shows the digits that were stored, so that long identifiers come out as they went in.
 
-/** A number with so many digits may be another one as a double. */
-const LONG = /\d[\d.]{15}/;
+/** A number with so many digits may be another one as a double: the row itself, or one in it. */
+const ALONE = /^-?\d[\d.]{15}/;
+const WITHIN = /[:[,]-?\d[\d.]{15}/;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 const TOKEN_CHARACTERS_MIN = 16;
 
 export function rowText(value: unknown, document: Uint8Array): string {
   const text = JSON.stringify(value);
-  if (!LONG.test(text)) return text;
+  if (!WITHIN.test(text) && !ALONE.test(text)) return text;
   const stored = storedDigits(document);
   if (stored.size === 0) return text;
   return text.replace(TOKEN, (token) => (isLong(token) && stored.get(Number(token))) || token);
