@@ -8,7 +8,7 @@ import { banner, withoutPassword } from './banner.js';
 import { helpText } from './help.js';
 import { jsonLog, textLog } from './log.js';
 import { runMigrate } from './migrate.js';
-import { parseOptions } from './options.js';
+import { parseOptions, strayVariables } from './options.js';
 import { UsageError } from './usage-error.js';
 
 const EXIT = { usage: 2, failed: 1 };
@@ -39,6 +39,8 @@ async function serve(args: readonly string[]): Promise<void> {
   const { logLevel, ...options } = parseOptions(args, process.env);
   const isTerminal = process.stdout.isTTY === true;
   const write = (line: string) => process.stdout.write(`${line}\n`);
+  // Whoever read the log may have gone: no reason to stop serving.
+  process.stdout.on('error', () => undefined);
   const now = () => new Date(systemClock().wall()).toISOString();
   const log = isTerminal ? textLog(logLevel, write) : jsonLog(logLevel, write, now);
   const server = await start({ ...options, log });
@@ -54,6 +56,9 @@ async function serve(args: readonly string[]): Promise<void> {
   // Scripts wait for this line, whatever else they want to be told.
   if (!isTerminal)
     jsonLog('info', write, now)('info', 'ready', { cosmos, mongo, data, clock, version: VERSION });
+  // No more than a warning, because some platforms set variables by the names of services.
+  const stray = strayVariables(process.env);
+  if (stray.length > 0) log('warn', 'unknown-environment', { variables: stray.join(', ') });
 }
 
 /** The first signal drains and closes; a second one, from somebody in a hurry, ends at once. */

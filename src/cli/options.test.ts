@@ -6,7 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { helpText } from './help.js';
-import { type CliOptions, environmentName, optionTable, parseOptions } from './options.js';
+import {
+  type CliOptions,
+  environmentName,
+  optionTable,
+  parseOptions,
+  strayVariables,
+} from './options.js';
 import { UsageError } from './usage-error.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'mayfly-options-'));
@@ -264,4 +270,9 @@ test('documents are in a folder or in PostgreSQL', () => {
   ]) {
     assert.throws(() => parseOptions(args, {}), UsageError, args.join(' '));
   }
+});
+
+test('variables that look like options and are none are told', () => {
+  const environment = { MAYFLY_PORT: '1', MAYFLY_CLOK: 'virtual', PATH: '/bin' };
+  assert.deepEqual(strayVariables(environment), ['MAYFLY_CLOK']);
 });

@@ -50,6 +50,12 @@ export const optionTable: readonly Option[] = [
 export const environmentName = (option: string): string =>
   `MAYFLY_${option.toUpperCase().replaceAll('-', '_')}`;
 
+/** Variables that look like options and are none: mistyped, most likely. */
+export function strayVariables(environment: Readonly<Record<string, unknown>>): readonly string[] {
+  const known = new Set(optionTable.map(({ name }) => environmentName(name)));
+  return Object.keys(environment).filter((name) => name.startsWith('MAYFLY_') && !known.has(name));
+}
+
 export interface CliOptions extends StartOptions {
   readonly logLevel: LogLevel;
 }

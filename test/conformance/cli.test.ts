@@ -159,6 +159,15 @@ for (const [args, text] of OPTIONS_REFUSED) {
   });
 }
 
+test('a server whose log nobody reads any more serves on, and closes its store', async () => {
+  const data = newFolder();
+  const server = await launch(['--port', '0', '--data', data], { MAYFLY_CLOK: 'virtual' });
+  server.child.stdout?.destroy();
+  await withClient(server, (client) => client.databases.create({ id: 'd' }));
+  assert.deepEqual(await stop(server), { code: 0, signal: null });
+  assert.ok(!existsSync(join(data, 'mayfly.lock')));
+});
+
 test('every option has its environment variable', () => {
   const values: Readonly<Record<string, string>> = {
     port: '1234',
