@@ -362,6 +362,8 @@ function ofOtherFace(error: MayflyError): MongoError {
     case 413:
       return mongoFailure('BSONObjectTooLarge', error.message);
     case 408:
+    case 429:
+      return mongoFailure('ExceededTimeLimit', error.message);
     case 449:
     case 503:
       return mongoFailure('HostUnreachable', error.message);
