@@ -90,6 +90,9 @@ export function hintOf(
   collection: StoredCollection | undefined,
 ): Hint | undefined {
   if (hint === undefined || (isDocument(hint) && hint.size === 0)) return undefined;
+  if (typeof hint !== 'string' && !isDocument(hint)) {
+    throw mongoFailure('FailedToParse', 'Hint must be a string or an object');
+  }
   if (isDocument(hint) && hint.has('$natural')) {
     return { natural: plain(hint.get('$natural') ?? null) === '-1' ? -1 : 1 };
   }

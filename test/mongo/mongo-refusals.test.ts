@@ -22,6 +22,7 @@ const COMMANDS: readonly (readonly [Any, number, RegExp])[] = [
   [{ find: 'c', limit: -1 }, 51024, /^BSON field 'limit' value must be >= 0, actual value '-1'$/],
   [{ find: 'c', tailable: true }, 2, /tailable cursor requested on non capped collection/],
   [{ find: 'c', awaitData: true }, 9, /^Cannot set 'awaitData' without also setting 'tailable'$/],
+  [{ find: 'c', hint: 5 }, 9, /^Hint must be a string or an object$/],
   [{ find: 'c', let: { V: 1 } }, 9, /^'V' starts with an invalid character for a user variable/],
   [{ find: 'c', let: { v: '$a' } }, 4890500, /tried to access a field/],
   [{ find: 'c', readConcern: { level: 'x' } }, 2, /^Enumeration value 'x' for field 'readConcern\.level'/],

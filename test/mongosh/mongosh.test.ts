@@ -194,6 +194,45 @@ test('indexes are made, shown, used, hidden and dropped', () =>
     ],
   ]));
 
+// biome-ignore format: a table is read in columns
+const OPERATORS: Dialogue = [
+  ['use operators', 'switched to db operators'],
+  ['db.c.insertMany([{ _id: 1, a: 5, s: "Fox", l: [1, 2, 3], d: [{ k: 1, v: 2 }], g: [0, 0] }, { _id: 2, a: Long("5"), s: "fish", l: [9], g: [10, 10] }, { _id: 3, a: null }]).acknowledged', 'true'],
+  ['found = (filter) => db.c.find(filter).map(({ _id }) => _id).toArray(); 0', '0'],
+  // Comparison, logic, elements.
+  ['found({ a: { $gte: 5, $lt: Decimal128("5.1") } })', '[ 1, 2 ]'],
+  ['found({ a: { $in: [null, "x"] } })', '[ 3 ]'],
+  ['found({ $or: [{ _id: 3 }, { s: { $ne: "Fox" } }] })', '[ 2, 3 ]'],
+  ['found({ $nor: [{ _id: 1 }], a: { $not: { $type: "null" } } })', '[ 2 ]'],
+  ['found({ s: { $exists: true }, a: { $type: "long" } })', '[ 2 ]'],
+  // Arrays, evaluation, bits.
+  ['found({ l: { $all: [1, 3], $size: 3 }, d: { $elemMatch: { k: 1, v: { $gt: 1 } } } })', '[ 1 ]'],
+  ['found({ s: { $regex: "^f", $options: "i" }, a: { $mod: [4, 1] } })', '[ 1, 2 ]'],
+  ['found({ $expr: { $gt: [{ $size: { $ifNull: ["$l", []] } }, 1] } })', '[ 1 ]'],
+  ['found({ $jsonSchema: { required: ["l"], properties: { a: { bsonType: "int" } } } })', '[ 1 ]'],
+  ['found({ a: { $bitsAllSet: [0, 2], $bitsAnyClear: 2 } })', '[ 1, 2 ]'],
+  // Places and words.
+  ['db.c.createIndexes([{ g: "2dsphere" }, { s: "text" }])', "[ 'g_2dsphere', 's_text' ]"],
+  ['found({ g: { $geoWithin: { $centerSphere: [[0, 0], 0.1] } } })', '[ 1 ]'],
+  ['found({ g: { $near: { $geometry: { type: "Point", coordinates: [9, 9] } } } })', '[ 2, 1 ]'],
+  ['found({ $text: { $search: "foxes" } })', '[ 1 ]'],
+  ["found({ $where: 'true' })", /MongoServerError\[BadValue\]: \$where is not supported/],
+  // Updates.
+  ['changed = (update, more) => db.c.findOneAndUpdate({ _id: 1 }, update, { returnDocument: "after", projection: { _id: 0, a: 1, l: 1, d: 1 }, ...more }); 0', '0'],
+  ['changed({ $inc: { a: 2 }, $push: { l: { $each: [7, 5], $sort: -1, $slice: 4 } } })', '{ a: 7, l: [ 7, 5, 3, 2 ], d: [ { k: 1, v: 2 } ] }'],
+  ['changed({ $mul: { a: 1.5 }, $pull: { l: { $gt: 4 } }, $set: { "d.$[e].v": 3 } }, { arrayFilters: [{ "e.k": 1 }] })', '{ a: 10.5, l: [ 3, 2 ], d: [ { k: 1, v: 3 } ] }'],
+  ['changed({ $min: { a: 4 }, $addToSet: { l: 3 }, $unset: { d: "" } })', '{ a: 4, l: [ 3, 2 ] }'],
+  ['changed({ $bit: { a: { xor: 1 } }, $pop: { l: -1 }, $rename: { s: "t" } })', '{ a: 5, l: [ 2 ] }'],
+  ['changed([{ $set: { l: { $map: { input: "$l", in: { $multiply: ["$$this", 10] } } } } }])', '{ a: 5, l: [ 20 ] }'],
+  ['changed({ $inc: { l: 1 } })', /Cannot apply \$inc to a value of non-numeric type/],
+  // Stages and accumulators.
+  ['db.c.aggregate([{ $bucket: { groupBy: "$_id", boundaries: [0, 2, 9], output: { n: { $sum: 1 }, top: { $max: "$_id" } } } }])', '[ { _id: 0, n: 1, top: 1 }, { _id: 2, n: 2, top: 3 } ]'],
+  ['db.c.aggregate([{ $setWindowFields: { sortBy: { _id: 1 }, output: { sum: { $sum: "$_id", window: { documents: ["unbounded", "current"] } } } } }, { $project: { sum: 1 } }])', '[ { _id: 1, sum: 1 }, { _id: 2, sum: 3 }, { _id: 3, sum: 6 } ]'],
+  ['db.c.aggregate([{ $lookup: { from: "c", localField: "_id", foreignField: "_id", as: "self" } }, { $unwind: "$self" }, { $replaceWith: "$self" }, { $sortByCount: { $type: "$a" } }, { $sort: { _id: 1 } }])', "[ { _id: 'int', count: 1 }, { _id: 'long', count: 1 }, { _id: 'null', count: 1 } ]"],
+];
+
+test('operators of each family', () => talk(OPERATORS));
+
 test('pipelines', () =>
   talk([
     ['use pipelines', 'switched to db pipelines'],
