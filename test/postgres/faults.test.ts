@@ -151,12 +151,7 @@ describe('connections that are cut while a commit is on its way', () => {
       const engine = await open(url);
       const boxes = [await newBox(engine), await newBox(engine)].slice(0, count);
       await write(engine, boxes, 10);
-      const flicker = setInterval(() => {
-        proxy.cut = proxy.cut === 'never' ? cut : 'never';
-      }, 25);
-      const { acknowledged, failed } = await write(engine, boxes, 110);
-      clearInterval(flicker);
-      proxy.cut = 'never';
+      const { acknowledged, failed } = await proxy.while(cut, () => write(engine, boxes, 110));
       assert(proxy.cuts > 0, 'some were cut');
       // The first ten are there already, and their inserts are refused.
       assert.equal(failed.filter((each) => each instanceof Error).length, 0);

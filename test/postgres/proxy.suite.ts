@@ -25,13 +25,13 @@ export class CuttingProxy {
     return { proxy, url: url.href };
   }
 
-  /** Cuts in short intervals while the work goes on, until there was something to cut. */
-  async while(cut: Cut, work: () => Promise<void>): Promise<void> {
+  /** Cuts in short intervals while the work goes on. */
+  async while<T>(cut: Cut, work: () => Promise<T>): Promise<T> {
     const flicker = setInterval(() => {
       this.cut = this.cut === 'never' ? cut : 'never';
     }, 25);
     try {
-      await work();
+      return await work();
     } finally {
       clearInterval(flicker);
       this.cut = 'never';
