@@ -1,6 +1,6 @@
-// The contract suite on a PostgreSQL that takes itself for a Citus coordinator: the functions of the
-// extension are there in outline, so that buckets are many and none is left out by chance. What
-// Citus does with a statement only a cluster can tell (TEST_CITUS_URL).
+// The contract suite on a PostgreSQL that takes itself for a Citus coordinator: the functions of
+// the extension are there in outline, so that buckets are many and none is left out by chance.
+// What Citus does with a statement only a cluster can tell (TEST_CITUS_URL).
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { describeEngine } from '../contract.suite.js';
