@@ -242,6 +242,21 @@ test('driver 6 watches a database and all of them', async () => {
   await client.close();
 });
 
+test('the key of a document in a sharded collection has its shard key', async () => {
+  const db = server.database();
+  await db.command({ customAction: 'CreateCollection', collection: 'c', shardKey: 'at.k' });
+  const stream = db.watch([], WAIT);
+  await stream.tryNext();
+  await db.collection<Any>('c').insertOne({ _id: 1, at: { k: 'x' } });
+  await db.collection<Any>('c').deleteOne({ _id: 1, 'at.k': 'x' });
+  const keys = (await told(stream)).map(({ documentKey }) => documentKey);
+  assert.deepEqual(keys, [
+    { 'at.k': 'x', _id: 1 },
+    { 'at.k': 'x', _id: 1 },
+  ]);
+  await stream.close();
+});
+
 test('tokens of the service: from now, or from a time', async () => {
   server.at(0);
   const db = server.database();

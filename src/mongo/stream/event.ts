@@ -14,7 +14,7 @@ import {
 } from '../../value/bson/value.js';
 import { bsonOf, isReplacement } from '../../value/bson-image.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
-import { readBase64 } from '../shape.js';
+import { readBase64, visitValues } from '../shape.js';
 import { changesOf } from '../updated-fields.js';
 import { timestampOf } from './cluster-time.js';
 import type { Settings } from './settings.js';
@@ -68,7 +68,7 @@ export async function documentEvent(
   const known = after ?? before;
   const id = (known && idOf(known)) ?? null;
   const event = frameOf(kind, version.at, version.lsn, subject, settings);
-  event.set('documentKey', documentOf({ _id: id }));
+  event.set('documentKey', keyOf(known, id, definition?.shardKey ?? []));
   if (kind === 'update' && after) {
     // What was written before the log began is not known: then all fields count as changed.
     const old: Document = before ? decodeDocument(before) : new Map([['_id', id]]);
@@ -83,6 +83,16 @@ export async function documentEvent(
     event.set('fullDocumentBeforeChange', image);
   }
   return event;
+}
+
+/** What a document is found by: of a sharded collection, its shard key comes first. */
+function keyOf(document: Bytes | undefined, id: Value, shardKey: readonly string[]): Document {
+  const key: Document = new Map();
+  for (const path of shardKey) {
+    const visit = visitValues(path);
+    if (document) visit(document, (value) => key.set(path, value));
+  }
+  return key.set('_id', id);
 }
 
 async function wholeDocument(
