@@ -1,7 +1,7 @@
 // The labels of errors, which tell drivers whether to try again, and how much of it.
-import { isArray, isDocument } from '../value/bson/value.js';
+import { documentOf, isArray, isDocument, type Value } from '../value/bson/value.js';
 import { mongoCodes } from '../value/mongo-errors.js';
-import type { Call } from './call.js';
+import type { Call, Mongo } from './call.js';
 
 /** The client may begin its transaction anew. */
 const TRANSIENT: ReadonlySet<number> = new Set([
@@ -14,6 +14,11 @@ const RETRYABLE: ReadonlySet<number> = new Set([
   ...[mongoCodes.SocketException, mongoCodes.NotWritablePrimary, mongoCodes.InterruptedAtShutdown],
   ...[mongoCodes.InterruptedDueToReplStateChange, mongoCodes.NotPrimaryNoSecondaryOk],
   mongoCodes.NotPrimaryOrSecondary,
+]);
+const STATE_CHANGES: ReadonlySet<number> = new Set([
+  ...[mongoCodes.ShutdownInProgress, mongoCodes.PrimarySteppedDown, mongoCodes.NotWritablePrimary],
+  ...[mongoCodes.InterruptedAtShutdown, mongoCodes.InterruptedDueToReplStateChange],
+  ...[mongoCodes.NotPrimaryNoSecondaryOk, mongoCodes.NotPrimaryOrSecondary],
 ]);
 /** A change stream may be resumed. */
 const RESUMABLE: ReadonlySet<number> = new Set([...RETRYABLE, 63, 133, 150, 234, 13388]);
@@ -32,6 +37,15 @@ export function labelsOf(code: number, call: Call | undefined): readonly string[
   }
   if (RESUMABLE.has(code) && isOfStream(call)) labels.push('ResumableChangeStreamError');
   return labels;
+}
+
+/**
+ * Errors that tell clients of a change in the topology come with its version: nothing has changed
+ * since they knew it, so they try again at once instead of waiting for news.
+ */
+export function topologyOf(code: number, mongo: Mongo): Readonly<Record<string, Value>> {
+  if (!STATE_CHANGES.has(code)) return {};
+  return { topologyVersion: documentOf({ processId: mongo.processId, counter: 0n }) };
 }
 
 function isOfStream({ name, command, mongo }: Call): boolean {

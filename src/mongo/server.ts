@@ -20,7 +20,7 @@ import { authorize } from './authorize.js';
 import type { Call, Client, Mongo, Reply, TimeLimit } from './call.js';
 import { personalityOf } from './commands/hello.js';
 import { type Command, commands } from './commands/table.js';
-import { labelsOf } from './error-labels.js';
+import { labelsOf, topologyOf } from './error-labels.js';
 import { arrayOf, asInteger, asNumber } from './fields.js';
 import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
@@ -95,7 +95,8 @@ async function answer(
     if (error instanceof ProtocolError) throw error;
     const failure = failureOf(error, report, call?.name ?? '');
     const labels = failure instanceof LabelledError ? failure.labels : labelsOf(failure.code, call);
-    const told = encode(errorReply(failure, labels, extraOf(failure)));
+    const extra = { ...extraOf(failure), ...topologyOf(failure.code, mongo) };
+    const told = encode(errorReply(failure, labels, extra));
     return call ? withTimes(told, call) : told;
   } finally {
     const command = call?.name ?? '';

@@ -27,7 +27,6 @@ async function sent(client: Any, name: string, work: () => Promise<unknown>): Pr
 
 const OPTIONS = {
   monitorCommands: true,
-  heartbeatFrequencyMS: 500,
   serverSelectionTimeoutMS: 3000,
 };
 const drivers = {
