@@ -183,6 +183,21 @@ test('unique indexes hold at the statement; other commands are refused by name',
   await session.endSession();
 });
 
+test('a unique index that was too much to ask with every statement is asked at the commit', async () => {
+  const collection = server.collection();
+  await collection.createIndex({ u: 1 }, { unique: true });
+  await collection.insertOne({ _id: 'there', u: 0 });
+  const session = server.client.startSession();
+  session.startTransaction();
+  const many = Array.from({ length: 1001 }, (_, n) => ({ _id: n, u: n }));
+  await collection.insertMany(many, { session });
+  const late = await failureOf(session.commitTransaction());
+  assert.equal(late.code, 11000);
+  assert.ok(!late.hasErrorLabel('TransientTransactionError'));
+  assert.equal(await collection.countDocuments(), 1);
+  await session.endSession();
+});
+
 test('several collections and databases: all or nothing, and own writes are seen', async () => {
   const database = server.database();
   const [orders, stock] = ['orders', 'stock'].map((name) => database.collection<Any>(name));
