@@ -76,6 +76,8 @@ export class IndexPaths {
     const plan = this.#engine.plan(this.#collection.engine, { ...EVERYTHING, filter });
     // While the index is being built nothing is known, and anything is possible.
     if (plan.indexes.used.length === 0) return true;
+    // What is dead and not purged yet counts too: that costs, but hides nothing.
+    if (plan.isWithin) return !plan.isWithin(0);
     for await (const batch of plan.run(this.#at, ONE)) if (batch.items.length > 0) return true;
     return false;
   }

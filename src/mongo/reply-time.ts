@@ -24,18 +24,16 @@ const OPERATION_TIME = 1 + 'operationTime'.length + 1;
 const CLUSTER_TIME =
   OPERATION_TIME + 8 + 1 + '$clusterTime'.length + 1 + 4 + 1 + 'clusterTime'.length + 1;
 
-export function withTimes(reply: Bytes, call: Call): Bytes {
-  if (personalityOf(call) === 'standalone') return reply;
-  const bytes = Buffer.allocUnsafe(reply.length + TAIL.length);
-  const tail = reply.length - 1;
-  bytes.set(reply, 0);
-  bytes.set(TAIL, tail);
-  bytes.writeInt32LE(bytes.length, 0);
-  bytes[bytes.length - 1] = 0;
+/** The fields themselves, for the end of the reply. */
+export function timesOf(call: Call): Bytes | undefined {
+  if (personalityOf(call) === 'standalone') return undefined;
+  const bytes = Buffer.from(TAIL);
   const { seconds, increment } = timestampOf(call.at, 0);
-  for (const at of [tail + OPERATION_TIME, tail + CLUSTER_TIME]) {
+  for (const at of PLACES) {
     bytes.writeUInt32LE(increment, at);
     bytes.writeUInt32LE(seconds, at + 4);
   }
   return bytes;
 }
+
+const PLACES = [OPERATION_TIME, CLUSTER_TIME];

@@ -25,14 +25,14 @@ import { arrayOf, asInteger, asNumber } from './fields.js';
 import { checkGenericFields } from './generic-fields.js';
 import { meteredFor, throttledFailure } from './meter.js';
 import { errorReply } from './reply.js';
-import { withTimes } from './reply-time.js';
+import { timesOf } from './reply-time.js';
 import { DoneBefore, type RetriedCommand, Retry, type StatementIds } from './retries.js';
 import { sessionOf } from './session-id.js';
 import { checkNumber, type Session } from './sessions.js';
 import { LabelledError, unlessStruck } from './struck.js';
 import { conflict, isCommitted, noSuch, wasCommitted } from './transaction.js';
 import type { ConnectionWork } from './wire/connection.js';
-import { ProtocolError, type Request, type Sequence } from './wire/message.js';
+import { type Answer, ProtocolError, type Request, type Sequence } from './wire/message.js';
 import { StatementError } from './write-errors.js';
 
 /** Arrays of documents, which are used as they came and never decoded with the command. */
@@ -77,7 +77,7 @@ async function answer(
   client: Client,
   request: Request,
   { report, busy }: Surroundings,
-): Promise<Bytes> {
+): Promise<Answer> {
   client.done = busy();
   const took = stopwatch();
   mongo.counters.requests += 1;
@@ -89,15 +89,15 @@ async function answer(
     const run = call;
     const reply = await unlessStruck(call, () => runOnce(run, command));
     call.time.stop();
-    return withTimes(encode(reply), call);
+    return { document: encode(reply), tail: timesOf(call) };
   } catch (error) {
     // Not to be answered at all.
     if (error instanceof ProtocolError) throw error;
     const failure = failureOf(error, report, call?.name ?? '');
     const labels = failure instanceof LabelledError ? failure.labels : labelsOf(failure.code, call);
     const extra = { ...extraOf(failure), ...topologyOf(failure.code, mongo) };
-    const told = encode(errorReply(failure, labels, extra));
-    return call ? withTimes(told, call) : told;
+    const document = encode(errorReply(failure, labels, extra));
+    return { document, tail: call && timesOf(call) };
   } finally {
     const command = call?.name ?? '';
     if (command !== 'getLastRequestStatistics') {

@@ -12,7 +12,9 @@ test('zstd is offered where Node has it', () => {
 
 for (const compressor of COMPRESSORS) {
   test(`${compressor.name}: there and back, and bombs`, async () => {
-    const message = writeMessage(7, 8, Buffer.from('some text, some text '.repeat(5000)));
+    const message = writeMessage(7, 8, {
+      document: Buffer.from('some text, some text '.repeat(5000)),
+    });
     const packed = await pack(message, compressor);
     const unpacked = await unpack(packed);
     assert.equal(unpacked.compressor, compressor);

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { type Compressor, pack, unpack } from './compression.js';
 import {
+  type Answer,
   HEADER_BYTES,
   MESSAGE_BYTES_MAX,
   Op,
@@ -22,8 +23,8 @@ const AHEAD_BYTES_MAX = 1024 * 1024;
 const STALLED_MS = 60_000;
 
 export interface ConnectionWork {
-  /** The reply document; undefined where none is to be sent. */
-  answer(request: Request): Promise<Uint8Array | undefined>;
+  /** Undefined where none is to be sent. */
+  answer(request: Request): Promise<Answer | undefined>;
   /** A reply to a message that is refused as such; the connection is closed behind it. */
   refusal(code: number, text: string): Uint8Array;
   isTrusted(): boolean;
@@ -149,20 +150,20 @@ export class Connection {
     if (!(error instanceof ProtocolError) || error.code === undefined) throw error;
     const document = this.#work.refusal(error.code, error.message);
     this.#isEnding = true;
-    return this.#send(writeMessage(this.#nextId(), requestId, document));
+    return this.#send(writeMessage(this.#nextId(), requestId, { document }));
   }
 
   async #answer(request: Request, compressor: Compressor | undefined): Promise<void> {
     let responseTo = request.requestId;
     for (let goesOn = true; goesOn && !this.#socket.destroyed; ) {
-      const document = await this.#work.answer(request);
-      if (document === undefined || request.isSilent) return;
+      const answer = await this.#work.answer(request);
+      if (answer === undefined || request.isSilent) return;
       goesOn = request.takesMore && this.#work.goesOn() && !this.#isEnding;
       const id = this.#nextId();
       const reply =
         request.kind === 'query'
-          ? writeReply(id, responseTo, document)
-          : writeMessage(id, responseTo, document, goesOn);
+          ? writeReply(id, responseTo, answer)
+          : writeMessage(id, responseTo, answer, goesOn);
       responseTo = id;
       await this.#send(compressor === undefined ? reply : await pack(reply, compressor));
     }

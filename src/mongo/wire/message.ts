@@ -72,29 +72,48 @@ export function readRequest(opcode: number, requestId: number, bytes: Buffer): R
 }
 
 /** One document in a section of kind 0. */
+/** A document, and fields that are to stand at its end: put together where they are sent. */
+export interface Answer {
+  readonly document: Uint8Array;
+  /** As in a document, without its length and end. */
+  readonly tail?: Uint8Array | undefined;
+}
+
 export function writeMessage(
   requestId: number,
   responseTo: number,
-  document: Uint8Array,
+  answer: Answer,
   hasMore = false,
 ): Buffer {
-  const length = HEADER_BYTES + 5 + document.length;
-  const bytes = Buffer.allocUnsafe(length);
+  const bytes = Buffer.allocUnsafe(HEADER_BYTES + 5 + lengthOf(answer));
   writeHeader(bytes, requestId, responseTo, Op.message);
   bytes.writeInt32LE(hasMore ? Flag.moreToCome : 0, HEADER_BYTES);
   bytes[HEADER_BYTES + 4] = 0;
-  bytes.set(document, HEADER_BYTES + 5);
+  writeAnswer(bytes, HEADER_BYTES + 5, answer);
   return bytes;
+}
+
+function lengthOf({ document, tail }: Answer): number {
+  return document.length + (tail?.length ?? 0);
+}
+
+function writeAnswer(bytes: Buffer, at: number, { document, tail }: Answer): void {
+  bytes.set(document, at);
+  if (!tail) return;
+  const end = at + document.length - 1;
+  bytes.set(tail, end);
+  bytes[end + tail.length] = 0;
+  bytes.writeInt32LE(document.length + tail.length, at);
 }
 
 const AWAIT_CAPABLE = 8;
 
-export function writeReply(requestId: number, responseTo: number, document: Uint8Array): Buffer {
-  const bytes = Buffer.alloc(HEADER_BYTES + 20 + document.length);
+export function writeReply(requestId: number, responseTo: number, answer: Answer): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES + 20 + lengthOf(answer));
   writeHeader(bytes, requestId, responseTo, Op.reply);
   bytes.writeInt32LE(AWAIT_CAPABLE, HEADER_BYTES);
   bytes.writeInt32LE(1, HEADER_BYTES + 16);
-  bytes.set(document, HEADER_BYTES + 20);
+  writeAnswer(bytes, HEADER_BYTES + 20, answer);
   return bytes;
 }
 
