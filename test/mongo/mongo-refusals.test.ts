@@ -8,6 +8,7 @@ const server = await serveMongo();
 const collection = server.collection();
 const database = server.client.db(collection.dbName);
 await collection.insertMany([1, 2, 3].map((_id) => ({ _id, a: _id, list: [{ k: 1 }] })));
+await collection.updateOne({ _id: 1 }, { $set: { most: Long.MAX_VALUE } });
 await collection.createIndex({ a: 1 });
 
 const update = (u: Any, rest: Any = {}) => ({
@@ -81,6 +82,7 @@ const STATEMENTS: readonly (readonly [Any, number, string])[] = [
   [update({ $set: { a: 1 } }, { arrayFilters: [{ e: 1 }] }), 9, "The array filter for identifier 'e' was not used in the update { $set: { a: 1 } }"],
   [update({ $bit: { z: { foo: 1 } } }), 2, "The $bit modifier only supports 'and', 'or', and 'xor', not 'foo' which is an unknown operator: {foo: 1}"],
   [update({ $rename: { 'list.0': 'z' } }), 2, "The source field cannot be an array element, 'list.0' in doc with _id: 1 has an array field called 'list'"],
+  [update({ $inc: { most: 1 } }), 2, 'Failed to apply $inc operations to current value ((NumberLong)9223372036854775807) for document {_id: 1}'],
   [update({ $addToSet: { list: { $each: 1 } } }), 14, 'The argument to $each in $addToSet must be an array but it was of type int'],
 ];
 

@@ -51,7 +51,7 @@ function arithmetic(
       if (result !== undefined) return result;
       throw mongoFailure(
         'BadValue',
-        `Failed to apply ${operator} operations to current value (${showValue(current)}) for document {_id: ${showValue(idOf(place.document))}}`,
+        `Failed to apply ${operator} operations to current value (${withType(current)}) for document {_id: ${showValue(idOf(place.document))}}`,
       );
     },
   };
@@ -83,6 +83,12 @@ function extreme(
         ? operand
         : KEEP,
   };
+}
+
+/** As the server tells numbers that it could not calculate with. */
+function withType(value: NumberValue): string {
+  if (typeof value === 'bigint') return `(NumberLong)${value}`;
+  return value instanceof Int32 ? `(NumberInt)${value.value}` : showValue(value);
 }
 
 function currentDate({ operand, language }: AskedUpdate): Modifier {
