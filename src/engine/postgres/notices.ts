@@ -7,6 +7,12 @@ import type { Pool } from './connection.js';
 import { named, sql } from './sql.js';
 
 const AGAIN_MS = 1_000;
+/** It only listens, so that nothing but this tells it that the other end is gone. */
+const ALIVE = {
+  connectionTimeoutMillis: 5_000,
+  keepAlive: true,
+  keepAliveInitialDelayMillis: 10_000,
+};
 
 export class Notices {
   readonly #pool: Pool;
@@ -32,7 +38,7 @@ export class Notices {
 
   /** Calls back when another server has told, and when this one may have missed it. */
   listen(heard: () => void): void {
-    const client = new pg.Client({ ...this.#config, application_name: 'mayfly' });
+    const client = new pg.Client({ ...this.#config, ...ALIVE, application_name: 'mayfly' });
     this.#client = client;
     const lost = () => {
       if (this.#client !== client) return;
