@@ -63,8 +63,8 @@ export function cosmosHandler(face: CosmosFace) {
       if (exchange.method === 'OPTIONS') reply = preflight(exchange.headers, face.corsOrigins);
       else reply = await answer(face, authenticate, tokens, exchange, activityId, trail);
     } catch (error) {
-      // A client that went away is no failure to count, and one that only says no more than that it
-      // will send nothing else must not take what was left undone for a defect.
+      // Work that stopped because its client went away is no defect: nothing is logged, counted or
+      // answered, also where the client has only closed its own side and still reads.
       const isAbandoned = !(error instanceof MayflyError) && exchange.abandoned();
       if (error instanceof Dropped || isAbandoned) return exchange.drop();
       reply = errorReply(face, exchange, error, activityId, trail);
