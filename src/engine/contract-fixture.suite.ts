@@ -4,19 +4,12 @@ import { cosmosFuses, cosmosRules, type Fuse } from '../time/expiry.js';
 import { type Instant, instant, instantOfSeconds } from '../time/instant.js';
 import { docFromValue } from '../value/doc.js';
 import type { PartitionKey } from '../value/partition-key.js';
-import type { Change, Container, Draft, Engine, ScanRequest } from './engine.js';
+import { type Change, type Container, type Draft, type Engine, EVERYTHING } from './engine.js';
 
 export const NOW = instantOfSeconds(1_700_000_000);
 export const LATER = (ms: number) => instant(NOW + ms);
 export const BUDGET = { rowsMax: 100, bytesMax: 4_000_000 };
-export const ALL: ScanRequest = {
-  partition: undefined,
-  span: undefined,
-  filter: undefined,
-  order: [],
-  limit: undefined,
-  after: undefined,
-};
+export const ALL = EVERYTHING;
 
 export class Fixture {
   engine: Engine;

@@ -13,6 +13,7 @@ import {
   Timestamp,
 } from 'bson';
 import {
+  fuzzed,
   type Random,
   randomInteger,
   randomPick,
@@ -24,7 +25,6 @@ import { Line, login, message, OP } from './wire.suite.js';
 
 const server = await serveMongo();
 const seed = seedFromEnvironment();
-const SCALE = Number(process.env.FUZZ_SCALE ?? 1);
 /** A defect, which is logged. */
 const INTERNAL_ERROR = 1;
 
@@ -325,7 +325,7 @@ test(`odd values in commands (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   const database = server.client.db('d');
   const line = await loggedIn();
-  for (let round = 0; round < 600 * SCALE; round++) {
+  for (let round = 0; round < fuzzed(600); round++) {
     if (round % 100 === 0) {
       await database.dropDatabase();
       await database
@@ -356,7 +356,7 @@ test(`odd values in commands (SEED=${seed})`, async () => {
 test(`damaged bytes in commands (SEED=${seed})`, async () => {
   const random = seededRandom(seed);
   let line = await loggedIn();
-  for (let round = 0; round < 300 * SCALE; round++) {
+  for (let round = 0; round < fuzzed(300); round++) {
     const bytes = message({ $db: 'd', ...randomPick(random, COMMANDS) });
     for (let left = 1 + randomInteger(random, 3); left > 0; left--) {
       // Behind the header: what it promises, it has.

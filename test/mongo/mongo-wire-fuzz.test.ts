@@ -7,6 +7,7 @@ import { serialize } from 'bson';
 import { crc32c } from '../../src/mongo/wire/crc32c.js';
 import { snappyPack } from '../../src/mongo/wire/snappy.js';
 import {
+  fuzzed,
   type Random,
   randomInteger,
   randomPick,
@@ -232,7 +233,7 @@ test('random damage of good messages', async () => {
       ),
     ),
   ];
-  const rounds = 150 * Number(process.env.FUZZ_SCALE ?? 1);
+  const rounds = fuzzed(150);
   for (let round = 0; round < rounds; round++) {
     const bytes = damaged(random, randomPick(random, good));
     const line = new Line(server.port);

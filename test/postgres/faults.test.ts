@@ -10,7 +10,7 @@ import {
   insert,
   NOW,
 } from '../../src/engine/contract-fixture.suite.js';
-import type { Change, Container, Engine } from '../../src/engine/engine.js';
+import { type Change, type Container, type Engine, EVERYTHING } from '../../src/engine/engine.js';
 import { openCluster } from '../../src/engine/postgres/cluster.suite.js';
 import { openPostgres } from '../../src/engine/postgres/postgres-engine.js';
 import { systemClock } from '../../src/time/clock.js';
@@ -92,16 +92,7 @@ async function write(engine: Engine, boxes: readonly Container[], count: number,
 /** Each acknowledged write is there once, and the counter has counted all that are there. */
 async function assertWhole(engine: Engine, box: Container, acknowledged: readonly number[]) {
   const there = new Set<string>();
-  for await (const { items } of engine
-    .plan(box, {
-      partition: undefined,
-      span: undefined,
-      filter: undefined,
-      order: [],
-      limit: undefined,
-      after: undefined,
-    })
-    .run(NOW, BUDGET)) {
+  for await (const { items } of engine.plan(box, EVERYTHING).run(NOW, BUDGET)) {
     for (const { key } of items) there.add(key.id);
   }
   for (const n of acknowledged) assert(there.has(`item ${n}`), `item ${n} was acknowledged`);
@@ -180,15 +171,7 @@ test('a server that crashes and comes back', { skip: !cluster.own }, async () =>
 test('a pool of two connections for a hundred requests at once', async () => {
   const engine = await open(cluster.newStore(), 2);
   const box = await newBox(engine);
-  const scan = {
-    partition: undefined,
-    span: undefined,
-    filter: undefined,
-    order: [],
-    limit: undefined,
-    after: undefined,
-  };
-  const scans = Array.from({ length: 60 }, () => engine.plan(box, scan).count(NOW));
+  const scans = Array.from({ length: 60 }, () => engine.plan(box, EVERYTHING).count(NOW));
   const { acknowledged, failed } = await write(engine, [box], 100, 40);
   await Promise.all(scans);
   assert.deepEqual(failed, []);
