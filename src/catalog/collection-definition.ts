@@ -4,6 +4,9 @@ import type { Container, IndexDef } from '../engine/engine.js';
 import type { CompositeIndex, IndexPath, IndexRule } from '../engine/indexing.js';
 import { type CollectionTtl, collectionRules } from '../time/expiry.js';
 
+/** The index that every collection has. */
+export const ID_INDEX = '_id_';
+
 export interface CollectionDefinition {
   readonly id: string;
   readonly uuid: string;

@@ -1,13 +1,7 @@
 // How the documents that a filter asks for are found: by id, by an index, or one after the other.
 // Whatever an index says is asked again of the document, so it may say too much and never too
 // little.
-import {
-  type CollectionIndex,
-  emptyPath,
-  imagePaths,
-  isWildcard,
-  wildcardStart,
-} from '../catalog/collection-definition.js';
+import { emptyPath, ID_INDEX } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { ONE_PLACE } from '../documents/collection-write.js';
 import {
@@ -18,13 +12,14 @@ import {
   type ScanRequest,
   type ValueFilter,
 } from '../engine/engine.js';
-import { isIndexed, namedPaths, samePath } from '../engine/indexing.js';
+import { namedPaths, samePath } from '../engine/indexing.js';
 import type { FieldNode, Node } from '../mql/filter/tree.js';
 import type { Instant } from '../time/instant.js';
 import { isArray, Regex } from '../value/bson/value.js';
 import { keyText } from '../value/bson-key.js';
 import { everyOf, type Form, type Interval, joined } from './conditions.js';
 import { ID, ID_PATH, IndexPaths } from './index-paths.js';
+import { fieldOf, indexOver, isKnown } from './made-indexes.js';
 import { type Group, type Wanted, wantedOf } from './wanted.js';
 
 export interface Access {
@@ -79,7 +74,6 @@ export const FULL_SCAN: Access = {
   mergedBy: undefined,
   isCount: false,
 };
-export const ID_INDEX = '_id_';
 /** So many scans take the place of looking at all documents, and no more. */
 const REQUESTS_MAX = 200;
 /** Ways are told apart by these numbers of keys. */
@@ -212,7 +206,7 @@ function plainAccess(
   const [used] = plan.indexes.used;
   if (!used) return undefined;
   const isOrdered = order !== undefined && order.length > 0 && plan.ordered;
-  const names = used.map(({ path }) => nameOf(path));
+  const names = used.map(({ path }) => fieldOf(path));
   const index = indexOver(search, names);
   const scan = {
     index,
@@ -352,56 +346,6 @@ function keysOf({ engine, collection }: Search, { requests }: Access): number {
     keys += SIZES.find((size) => plan.isWithin?.(size) === true) ?? Infinity;
   }
   return keys;
-}
-
-function isKnown({ collection, only }: Finding, path: string): boolean {
-  if (only !== undefined && !pathsOf(collection, only).some((each) => covers(each, path))) {
-    return false;
-  }
-  if (path === ID_PATH) return true;
-  const [plain] = imagePaths(path);
-  if (!plain || !isIndexed(collection.engine.indexing, plain)) return false;
-  return usable(collection).some(({ keys }) => keys.some((key) => covers(key.path, path)));
-}
-
-function covers(indexed: string, path: string): boolean {
-  if (!isWildcard(indexed)) return indexed === path;
-  const start = wildcardStart(indexed);
-  return start === '' || path === start || path.startsWith(`${start}.`);
-}
-
-/** What is hidden is kept, and not used; others than these have no values in order. */
-function usable({ definition }: StoredCollection): readonly CollectionIndex[] {
-  return definition.indexes.filter(
-    ({ hidden, keys }) =>
-      !hidden && keys.every(({ kind }) => typeof kind === 'number' || kind === 'hashed'),
-  );
-}
-
-function pathsOf({ definition }: StoredCollection, name: string): readonly string[] {
-  if (name === ID_INDEX) return [ID_PATH];
-  const index = definition.indexes.find((each) => each.name === name);
-  return index?.keys.map(({ path }) => path) ?? [];
-}
-
-/** The field whose values have this path. */
-function nameOf(path: OrderBy['path']): string {
-  if (samePath(path, ID)) return ID_PATH;
-  return path
-    .slice(1)
-    .filter((step) => step !== null)
-    .join('.');
-}
-
-/** The name of the index that is meant, or of the first over these fields or beginning so. */
-function indexOver({ collection, only }: Finding, names: readonly string[]): string {
-  if (only !== undefined) return only;
-  const indexes = usable(collection);
-  const begins = indexes.find(({ keys }) => names.every((name, at) => keys[at]?.path === name));
-  const [first = ID_PATH] = names;
-  const holds = indexes.find(({ keys }) => keys.some(({ path }) => covers(path, first)));
-  if (!begins && first === ID_PATH && names.length === 1) return ID_INDEX;
-  return (begins ?? holds)?.name ?? ID_INDEX;
 }
 
 /** The order of the index is that of the language, but for documents as values and for arrays. */

@@ -1,6 +1,7 @@
 // Specifications of indexes, checked in full before any is built.
 import {
   type CollectionIndex,
+  ID_INDEX,
   type IndexKey,
   isWildcard,
   WRITTEN_FIELD,
@@ -221,7 +222,13 @@ function idIndex(given: Document): IndexSpec {
       `The field '${option}' is not valid for an _id index specification. Specification: ${showValue(given)}`,
     );
   }
-  return { name: '_id_', spec: '', keys: [{ path: '_id', kind: 1 }], unique: false, sparse: false };
+  return {
+    name: ID_INDEX,
+    spec: '',
+    keys: [{ path: '_id', kind: 1 }],
+    unique: false,
+    sparse: false,
+  };
 }
 
 function readSeconds(given: Document, keys: readonly IndexKey[]): number | undefined {

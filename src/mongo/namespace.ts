@@ -1,5 +1,5 @@
 // Databases and collections by their names: finding them, and making them where a write needs them.
-import type { CollectionDefinition } from '../catalog/collection-definition.js';
+import { type CollectionDefinition, ID_INDEX } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import type { Database } from '../catalog/resources.js';
 import { type Document, documentOf, int32 } from '../value/bson/value.js';
@@ -13,7 +13,7 @@ export const IMAGES = 'changeStreamPreAndPostImages';
 export const ID_INDEX_SPEC: Document = documentOf({
   v: int32(2),
   key: documentOf({ _id: int32(1) }),
-  name: '_id_',
+  name: ID_INDEX,
 });
 const DATABASE_BYTES_MAX = 63;
 const NAMESPACE_BYTES_MAX = 255;

@@ -1,4 +1,5 @@
 // What a command asks of a collection: filter, collation, variables, hint, read once.
+import { ID_INDEX } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { compileCollation } from '../mql/collation.js';
 import { compileLet } from '../mql/expression/let.js';
@@ -101,7 +102,7 @@ export function hintOf(
     name: index.name,
     keys: index.keys.map(({ path, kind }) => `${path} ${kind}`).join(),
   }));
-  const all = [{ name: '_id_', keys: '_id 1' }, ...names];
+  const all = [{ name: ID_INDEX, keys: '_id 1' }, ...names];
   const asked = isDocument(hint)
     ? [...hint].map(([path, kind]) => `${path} ${plain(kind)}`).join()
     : hint;

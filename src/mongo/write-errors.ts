@@ -1,6 +1,6 @@
 // What goes wrong with single statements of a write command, as its reply tells it.
 
-import { uniqueName } from '../catalog/collection-definition.js';
+import { ID_INDEX, uniqueName } from '../catalog/collection-definition.js';
 import type { StoredCollection } from '../catalog/collections.js';
 import { type EditOutcome, idOf } from '../documents/collection-write.js';
 import type { Refusal } from '../engine/engine.js';
@@ -81,7 +81,7 @@ function refusal(
     const name = index?.name ?? refused.uniqueIndex;
     return duplicate(namespace, name, keys, document);
   }
-  if (refused === 'conflict') return duplicate(namespace, '_id_', [['_id', 1]], document);
+  if (refused === 'conflict') return duplicate(namespace, ID_INDEX, [['_id', 1]], document);
   throw new Error(`a write was refused: ${refused}`);
 }
 
@@ -98,7 +98,7 @@ function duplicate(
     keyPattern.set(path, typeof kind === 'number' ? int32(kind) : kind);
     keyValue.set(path, (decoded && valueAt(decoded, path)) ?? null);
   }
-  if (document && index === '_id_') keyValue.set('_id', idOf(document) ?? null);
+  if (document && index === ID_INDEX) keyValue.set('_id', idOf(document) ?? null);
   const text = `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: ${showValue(keyValue)}`;
   return new StatementError(mongoCodes.DuplicateKey, 'DuplicateKey', text, {
     keyPattern,

@@ -1,6 +1,10 @@
 // create, drop, dropDatabase, renameCollection, collMod, listCollections, listDatabases.
-import type { CollectionDefinition, CollectionIndex } from '../../catalog/collection-definition.js';
-import { isTtlOfCollection } from '../../catalog/collection-definition.js';
+import {
+  type CollectionDefinition,
+  type CollectionIndex,
+  ID_INDEX,
+  isTtlOfCollection,
+} from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
 import { compileFilter } from '../../mql/filter/filter.js';
 import { toDouble } from '../../value/bson/numbers.js';
@@ -318,7 +322,7 @@ function indexFor(call: Call, { definition }: StoredCollection, change: Document
         : 'cannot specify both key pattern and name',
     );
   }
-  if (name === '_id_') {
+  if (name === ID_INDEX) {
     throw mongoFailure('InvalidOptions', 'the _id field does not support TTL indexes');
   }
   const found = definition.indexes.find((index) => {

@@ -1,5 +1,7 @@
 // What tools ask to show how the server is doing.
+
 import { cpus, hostname, type as osType, release, totalmem } from 'node:os';
+import { ID_INDEX } from '../../catalog/collection-definition.js';
 import type { StoredCollection } from '../../catalog/collections.js';
 import { DateTime, type Document, documentOf, int32, type Value } from '../../value/bson/value.js';
 import { mongoFailure } from '../../value/mongo-errors.js';
@@ -191,7 +193,7 @@ export async function storageStats(
 ): Promise<Document> {
   const sizes = collection && (await sizesOf(call, collection));
   const { count, bytes, indexes } = sizes ?? { count: 0, bytes: 0, indexes: 0 };
-  const names = ['_id_', ...(collection?.definition.indexes ?? []).map((index) => index.name)];
+  const names = [ID_INDEX, ...(collection?.definition.indexes ?? []).map((index) => index.name)];
   return documentOf({
     size: bytes / scale,
     count: int32(count),
@@ -234,7 +236,7 @@ export async function validate(call: Call): Promise<Reply> {
   if (!collection)
     throw mongoFailure('NamespaceNotFound', `Collection '${ns}' does not exist to validate.`);
   const { count, indexes } = await sizesOf(call, collection);
-  const names = ['_id_', ...collection.definition.indexes.map((index) => index.name)];
+  const names = [ID_INDEX, ...collection.definition.indexes.map((index) => index.name)];
   return documentOf({
     ns,
     nInvalidDocuments: 0n,
